@@ -4,10 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from measured_pairs import Half
-from replay import Access, Replay, registered
+from replay import Access, Load, Replay, registered
 
 from halcyon.delta.estimate import Estimate
 from halcyon.delta.graph import Graph, Measured
+from halcyon.delta.runs import opening_ns
 from halcyon.delta.turns import UNCOORDINATED
 from halcyon.policy.functions import Learned, functions
 
@@ -37,6 +38,8 @@ class Compared:
 
     where: str
     values: Mapping[str, Estimate]
+    together: bool
+    """At this delay both are in I/O at a time, by their times alone."""
 
     @property
     def best(self) -> Estimate:
@@ -47,16 +50,20 @@ class Compared:
 
 
 def replayed(
-    where: str, learnt: Half, truth: Half, delays_ns: Sequence[int], processes: tuple[int, int], metric: Sums
-) -> Iterator[Compared]:
-    """At each delay, what storage as in one half does to applications of which the coordinator knows the other."""
-    learned = _learned(learnt, processes)
-    (a_speed, b_speed), (a_cores, b_cores) = truth.speed, processes
+    where: str, known: Half, truth: Half, delays_ns: Sequence[int], loads: tuple[Load, Load], metric: Sums, *,
+    learned: bool,
+) -> Iterator[Compared]:  # fmt: skip
+    """At each delay, what storage as in one half does to applications of which the coordinator knows their times alone
+    of the other half. `learned`: it has seen them side by side, too, in all runs of that half; else never."""
+    from_runs = _learned(known, loads) if learned else None
+    (a_speed, b_speed), (a_load, b_load) = truth.speed, loads
     for dt_ns in delays_ns:
-        a = Access(max(0, -dt_ns) / 1e9, truth.a_alone_s, a_speed, a_cores, learnt.a_alone_s)
-        b = Access(max(0, dt_ns) / 1e9, truth.b_alone_s, b_speed, b_cores, learnt.b_alone_s)
-        values = {name: Estimate(_played((a, b), name, metric, learned), None, 1) for name in (DYNAMIC, *FIXED)}
-        yield Compared(f"{where} at {dt_ns / 1e9:+.2f} s", values)
+        starts_ns = opening_ns({"A": max(0, -dt_ns), "B": max(0, dt_ns)})
+        a = Access(starts_ns["A"] / 1e9, truth.a_alone_s, a_speed, a_load, known.a_alone_s)
+        b = Access(starts_ns["B"] / 1e9, truth.b_alone_s, b_speed, b_load, known.b_alone_s)
+        values = {name: Estimate(_played((a, b), name, metric, from_runs), None, 1) for name in (DYNAMIC, *FIXED)}
+        together = -truth.b_alone_s < dt_ns / 1e9 < truth.a_alone_s
+        yield Compared(f"{where} at {dt_ns / 1e9:+.2f} s", values, together)
 
 
 def measured(where: str, graph: Graph, metric: Sums) -> Iterator[Compared]:
@@ -72,20 +79,21 @@ def measured(where: str, graph: Graph, metric: Sums) -> Iterator[Compared]:
             for name, ones in at.items()
         }
         if DYNAMIC in values and len(values) > 1:
-            yield Compared(f"{where} at {dt_ns / 1e9:+.2f} s", values)
+            together = -graph.b_alone.mean < dt_ns / 1e9 < graph.a_alone.mean
+            yield Compared(f"{where} at {dt_ns / 1e9:+.2f} s", values, together)
 
 
-def _played(accesses: tuple[Access, Access], rule: str, metric: Sums, learned: Learned) -> float:
+def _played(accesses: tuple[Access, Access], rule: str, metric: Sums, learned: Learned | None) -> float:
     times_s = Replay(accesses, rule, metric.metric, learned).times_s()
     if metric.metric == "cpu-hours":
-        return sum(one.processes * time_s for one, time_s in zip(accesses, times_s, strict=True))
+        return sum(one.load.processes * time_s for one, time_s in zip(accesses, times_s, strict=True))
     return sum(time_s / one.alone_s for one, time_s in zip(accesses, times_s, strict=True))
 
 
-def _learned(half: Half, processes: tuple[int, int]) -> Learned:
+def _learned(half: Half, loads: tuple[Load, Load]) -> Learned:
     """What the coordinator knows after all runs of a half: it learns from each report of a speed."""
     learned = functions().Interference()
-    a, b = registered(1, half.a_alone_s, processes[0]), registered(2, half.b_alone_s, processes[1])
+    a, b = registered(1, half.a_alone_s, loads[0]), registered(2, half.b_alone_s, loads[1])
     for one in half.overlaps:
         for _ in range(max(1, round(one.seconds / REPORT_S))):
             learned.observe(a, b, one.a_speed)

@@ -5,10 +5,22 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from coordinator_bounds import coordinator_bounds
+
 from halcyon.policy.functions import Learned, Registered, State, Turns, functions
 
 _DONE_S = 1e-9
 _MOST_EVENTS = 100_000
+
+
+@dataclass(frozen=True)
+class Load:
+    """Of an application, as the coordinator knows it: `weight`, requests under way; `demand`, the share of the
+    storage's bandwidth that it takes alone."""
+
+    processes: int
+    weight: float = 1.0
+    demand: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -19,7 +31,7 @@ class Access:
     arrives_s: float
     alone_s: float
     speed: float
-    processes: int
+    load: Load
     forecast_s: float
 
 
@@ -40,7 +52,8 @@ class _Running:
 
 
 class Replay:
-    """Of two accesses under one rule, both as users write them: `set-10`, `cpu-hours`."""
+    """Of two accesses under one rule, both as users write them: `set-10`, `cpu-hours`. `learned`: None, the coordinator
+    has seen neither of the two before, and assumes that bandwidth is shared in proportion to weights."""
 
     def __init__(self, accesses: Sequence[Access], rule: str, metric: str, learned: Learned | None = None) -> None:
         self._policy = functions()
@@ -49,6 +62,7 @@ class Replay:
             for of, word in ((self._policy.Rule, rule), (self._policy.Metric, metric))
         )
         self._learned = learned
+        self._bounds = coordinator_bounds()
         self._accounts, self._sets = self._policy.Ledger(), self._policy.Ledger()
         self._all = [self._running(number, one) for number, one in enumerate(accesses, start=1)]
 
@@ -77,7 +91,7 @@ class Replay:
         """Who moves from now on; returns when to ask again."""
         made = self._policy.decide(
             [one.seen for one in present], self._rule, self._metric, now_s,
-            learned=self._learned, accounts=self._accounts, sets=self._sets,
+            learned=self._learned, accounts=self._accounts, sets=self._sets, settings=self._bounds,
         )  # fmt: skip
         states = self._policy.Movement
         for one in present:
@@ -85,7 +99,7 @@ class Replay:
                 self._become(one, states.MOVING, now_s)
             elif one.seen.state == states.MOVING:
                 self._become(one, states.INTERRUPTED, now_s)
-        return made.ask_again_s if made.ask_again_s > now_s else now_s + self._policy.Settings().ask_again_s
+        return made.ask_again_s if made.ask_again_s > now_s else now_s + self._bounds.ask_again_s
 
     def _become(self, one: _Running, state: State, now_s: float) -> None:
         if one.seen.state == state:
@@ -101,17 +115,17 @@ class Replay:
             ledger.charge(key, seconds, now_s)
 
     def _running(self, number: int, access: Access) -> _Running:
-        seen = registered(number, access.forecast_s, access.processes)
+        seen = registered(number, access.forecast_s, access.load)
         seen.arrived_s = seen.since_s = access.arrives_s
         return _Running(access, seen, access.alone_s)
 
 
-def registered(number: int, forecast_s: float, processes: int) -> Registered:
+def registered(number: int, forecast_s: float, load: Load) -> Registered:
     """As the coordinator knows an application whose phase begins: an account of its own, all storage targets."""
     policy = functions()
     made = policy.Application()
     made.id = made.account = number
     made.state = policy.Movement.WAITING
     made.alone_s = made.left_s = forecast_s
-    made.processes = processes
+    made.processes, made.weight, made.demand = load.processes, load.weight, load.demand
     return made

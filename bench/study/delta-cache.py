@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Two periodic writers that fall into step and lose the storage's cache (Dorier 2014, figure 6.3): 15 minutes.
+"""Two periodic writers that fall into step and lose the storage's cache (Dorier 2014, figure 6.3): 35 minutes.
 
 The token bucket of the storage link plays the cache: a phase of A that finds it full passes at the speed of the compute
-link. A writes every ten units of time, B every seven, as in the thesis: A alone, B alone, and both from one moment on.
-Runs are kept in bench/study/delta/cache.jsonl, beside the picture.
+link. A writes every ten units of time, B every seven, as in the thesis: A alone, B alone, and both from one moment on,
+each seven times for 84 s. Runs are kept in bench/study/delta/cache.jsonl, beside the picture.
 """
 
 import argparse
@@ -16,20 +16,22 @@ from statistics import median
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from quiet_bed import QuietBed
 from rounds import count, unmet
 from writers import MIB
 
-from halcyon.delta.commands import Command, OnBed
+from halcyon.delta.commands import Command
 from halcyon.delta.data_file import DataFile
 from halcyon.delta.delays import Delay, Delays
 from halcyon.delta.io_time import Phase
-from halcyon.delta.measuring import ALONE, Progress, Wanted, measure, of_key
+from halcyon.delta.measuring import ALONE, FORGIVE, Progress, Wanted, measure, of_key
 from halcyon.delta.printed import run_in_words
 from halcyon.delta.runs import Key, Limits, Run, Setup, Told
 from halcyon.errors import HalcyonError
 from halcyon.figures.axes import label_rate, label_time, legend_above
 from halcyon.figures.picture import MUTED, SERIES, WIDTH_IN
 from halcyon.figures.picture_file import save_picture
+from halcyon.process_session import ended_in_order
 from halcyon.testbed.bed import Bed, raised
 from halcyon.testbed.place import MOUNTS, mount_point
 from halcyon.testbed.plan import Plan
@@ -43,6 +45,8 @@ A_UNITS, B_UNITS = 10, 7
 """Between the starts of two phases. The bucket refills in less than 1 s."""
 PHASES = 21
 """Of A; B has as many as begin in the same time."""
+RUNS = 7
+"""Of each kind."""
 LEAST_CACHED = 1.5
 """Rate of a phase that finds the bucket full, over the link's: below, the bucket is no cache."""
 LOST = 0.75
@@ -66,21 +70,26 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     root = Path(os.environ.get("HALCYON_ROOT", Path(__file__).resolve().parents[2]))
     parser.add_argument("--data", type=Path, default=root / "bench/study/delta")
-    parser.add_argument("--phases", type=int, default=PHASES)
-    parser.add_argument("--repeat", type=int, default=7)
+    parser.add_argument(
+        "--phases", type=int, default=PHASES, help="of A; fewer are a trial, beside which other work may go on"
+    )
+    parser.add_argument("--repeat", type=int, default=RUNS)
     asked = parser.parse_args()
     if reason := unavailable(PLAN):
         unmet("coordinate", "delta_cache_lost", reason)
         return 0
     asked.data.mkdir(parents=True, exist_ok=True)
     try:
-        with raised(PLAN) as bed:
+        with ended_in_order(), raised(PLAN) as bed:
             runs = measured(bed, asked.data / "cache.jsonl", asked.phases, asked.repeat)
-        draw(runs, asked.data / "cache.png")
-        report(runs)
+        if runs_of_all(runs) > 0:
+            draw(runs, asked.data / "cache.png")
+        report(runs, asked.phases)
     except HalcyonError as why:
         print(f"error: {why}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        return 130
     return 0
 
 
@@ -89,14 +98,30 @@ def measured(bed: Bed, file: Path, phases: int, repeat: int) -> list[Run]:
     b = _command("B", "c2", B_UNITS * UNIT_S, phases * A_UNITS // B_UNITS)
     setup = Setup(a, b, str(MOUNTS), placed=(("A", "s1"), ("B", "s1")), pause_s=UNIT_S / 2)
     wanted = Wanted(Delays((Delay(0.0),)), ("none",), repeat, repeat)
+    place = QuietBed(bed, 300.0 if phases >= PHASES else 0.0)
     with DataFile(file, setup, asdict(bed.plan)) as data:
-        measure(OnBed(bed), setup, wanted, data, Limits(), say)
+        measure(place, setup, [wanted], data, Limits(), say, forgive=FORGIVE)
         return list(data.runs)
 
 
-def report(runs: Sequence[Run]) -> None:
+def runs_of_all(runs: Sequence[Run]) -> int:
+    """That count, of the kind that has the fewest."""
+    return min(len(of_key(key, runs)) for key in (*ALONE, Key()))
+
+
+def report(runs: Sequence[Run], phases: int = PHASES) -> None:
+    count("coordinate", "delta_cache_measured_minutes", sum(run.wall_s for run in runs) / 60, "min")
+    counted = runs_of_all(runs)
+    if phases < PHASES or counted < RUNS:
+        trial = f"a trial of {phases} phases" if phases < PHASES else ""
+        few = f"{counted} of {RUNS} runs count; the same command goes on" if counted < RUNS else ""
+        unmet("coordinate", "delta_cache_lost", "; ".join(filter(None, (trial, few))))
+        return
     alone = [rate for told in _of_a(ALONE[0], runs) for rate in rates(told)]
     beside = [rate for told in _of_a(Key(), runs) for rate in rates(told)]
+    if not alone or not beside:
+        unmet("coordinate", "delta_cache_lost", f"no phase of A has {PHASE_BYTES} bytes")
+        return
     usual = median(alone)
     if usual < LEAST_CACHED * LINK_BYTES_PER_S:
         reason = f"a phase alone passes at {usual / LINK_BYTES_PER_S:.2f} times the link's rate, not {LEAST_CACHED:g}"
@@ -136,7 +161,7 @@ def _figure(alone: Told, beside: Run) -> Figure:
     below.set_title("A beside B")
     for axes in (above, below):
         axes.axhline(LINK_BYTES_PER_S, color=MUTED, linewidth=0.9, linestyle="--", label="rate of the storage link")
-        label_rate(axes.yaxis, rates(alone), "A's phases")
+        label_rate(axes.yaxis, [phase.bytes / phase.seconds for phase in alone.phases], "A's phases")
     label_time(below.xaxis, [10.0], "since A's first phase")
     legend_above(figure, below)
     return figure

@@ -14,27 +14,25 @@ import time
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from delta_studies import LEAST_LARGER_S, MOST_LARGER_S, STUDIES, Pair, Study, stem
+import policy_ratios
+import saw
+from delta_studies import STUDIES, Pair, Study, stem
+from premises import failed_premises, setup_of
 from quiet_bed import QuietBed
 from rounds import count, unmet
-from writers import bandwidth
 
 from halcyon.delta.data_file import DataFile
 from halcyon.delta.delays import Delays, parse_delays
 from halcyon.delta.graph import Graph
-from halcyon.delta.measuring import Progress, measure
+from halcyon.delta.measuring import FORGIVE, Progress, measure
 from halcyon.delta.picture import draw_graph
-from halcyon.delta.printed import not_met, print_graph, run_in_words
-from halcyon.delta.runs import Limits, Setup
+from halcyon.delta.printed import print_graph, run_in_words
+from halcyon.delta.runs import Limits
 from halcyon.errors import HalcyonError
+from halcyon.process_session import ended_in_order
 from halcyon.terminal import VisibleConsole
 from halcyon.testbed.bed import Bed, raised
-from halcyon.testbed.check import LEAST_LINK_SHARE
-from halcyon.testbed.place import MOUNTS
 from halcyon.testbed.requirements import unavailable
-
-LIMIT_S = 85 * 60.0
-"""After this, no run begins: of all pairs of a study together."""
 
 
 def main() -> int:
@@ -60,67 +58,48 @@ def main() -> int:
     of_thesis = f": figures {study.figures} of the thesis" if study.figures else ""
     print(f"{study.question}{of_thesis}", file=sys.stderr)
     try:
-        with raised(study.plan) as bed:
-            for name, pair in study.pairs.items():
-                measure_pair(bed, study, asked.study, name, pair, asked.smaller, asked.data)
+        with ended_in_order(), raised(study.plan) as bed:
+            until_s = time.monotonic() + 60 * study.minutes
+            for i, (name, pair) in enumerate(study.pairs.items()):
+                # Time that a pair leaves goes to those after it.
+                own_s = (until_s - time.monotonic()) / (len(study.pairs) - i)
+                measure_pair(bed, study, asked.study, name, pair, asked.smaller, asked.data, own_s)
     except HalcyonError as why:
         print(f"error: {why}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        return 130
     return 0
 
 
-def measure_pair(bed: Bed, study: Study, study_name: str, name: str, pair: Pair, smaller: float, folder: Path) -> None:
+def measure_pair(
+    bed: Bed, study: Study, study_name: str, name: str, pair: Pair, smaller: float, folder: Path, within_s: float
+) -> None:
     a, b = study.applications(pair, smaller)
-    setup = Setup(
-        a.command, b.command, str(MOUNTS), a.arrive, b.arrive, placed=(*a.placed, *b.placed), metric=study.metric,
-        bandwidth=bandwidth(study.plan),
-    )  # fmt: skip
+    setup = setup_of(study, pair, smaller)
     place = QuietBed(bed, 0.0 if smaller > 1 else 300.0)
     data = folder / f"{stem(study_name, name)}.jsonl"
     with DataFile(data, setup, asdict(bed.plan)) as file:
-        until_s = time.monotonic() + LIMIT_S / len(study.pairs)
-        for wanted in study.wanted():
-            measure(place, setup, replace(wanted, within_s=until_s - time.monotonic()), file, Limits(), say)
+        measure(place, setup, study.wanted(), file, Limits(), say, within_s=within_s, forgive=FORGIVE)
         graph = study.graph(a, b, file.runs)
     draw_graph(graph, data.with_suffix(".png"))
     print_graph(graph, VisibleConsole(stderr=True, highlight=False, width=200))
-    failed = failed_premises(graph, study, pair)
+    count("coordinate", _figure(study_name, name, "measured_minutes"), sum(run.wall_s for run in file.runs) / 60, "min")
+    failed = failed_premises(graph, study, pair, file.runs)
+    if smaller != 1:
+        failed.insert(0, f"a trial with {smaller:g} times less data")
     if failed:
         unmet("coordinate", _figure(study_name, name, "factors"), "; ".join(failed))
         return
-    for figure, value, unit in figures(graph):
+    for figure, value, unit in figures(graph, study):
         count("coordinate", _figure(study_name, name, figure), value, unit)
     count("coordinate", _figure(study_name, name, "not_counted"), sum(graph.left_out.values()), "runs")
 
 
-def failed_premises(graph: Graph, study: Study, pair: Pair) -> list[str]:
-    """Why the figures say nothing of what the study asks; empty: nothing speaks against them."""
-    said = []
-    larger_s = max(graph.a_alone.mean, graph.b_alone.mean)
-    if not LEAST_LARGER_S <= larger_s <= MOST_LARGER_S:
-        said.append(
-            f"the larger application is in I/O for {larger_s:.2f} s, not {LEAST_LARGER_S:g} to {MOST_LARGER_S:g}"
-        )
-    at_0 = next((point for point in graph.of("none") if point.dt_ns == 0), None)
-    if at_0 is None:
-        return [*said, "no uncoordinated run at a delay of 0 counts"]
-    for who, factor, (least, most) in zip("AB", (at_0.a_factor, at_0.b_factor), pair.factors, strict=True):
-        if not least <= factor.mean <= most:
-            said.append(
-                f"{who} is slowed down by a factor of {factor.mean:.2f} at a delay of 0, not {least:g} to {most:g}"
-            )
-    if study.bites and (at_0.link_share is None or at_0.link_share < LEAST_LINK_SHARE):
-        said.append(
-            f"storage links carry {at_0.link_share} of their rate while both are in I/O, not {LEAST_LINK_SHARE:g}"
-        )
-    if not graph.met:
-        said += [line.removeprefix("* ").removeprefix("not met: ") for line in not_met(graph)]
-    return said
-
-
-def figures(graph: Graph) -> list[tuple[str, float, str]]:
-    """Of each policy and delay, in units of A's time alone."""
-    found = []
+def figures(graph: Graph, study: Study) -> list[tuple[str, float, str]]:
+    """Of each policy and delay, in units of A's time alone; and those of the study's own questions."""
+    found = [one for policy, other in study.over for one in policy_ratios.figures(graph, policy, other)]
+    found += saw.figures(graph, study.saw) if study.saw else []
     for point in graph.points:
         at = f"{point.policy}_{'m' if point.dt_ns < 0 else ''}{abs(point.dt_ns) / 1e9 / graph.a_alone.mean:.2f}TA"
         found += [

@@ -4,9 +4,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from saw import CORE_SECONDS, FACTORS, Saw
 from writers import MIB, Application, Lammps, Ranks, Writers, mounts, some
 
-from halcyon.delta.delays import Delays, parse_delay, parse_delays
+from halcyon.delta.delays import Delays, parse_delays
 from halcyon.delta.graph import Applications, Graph, graph_of
 from halcyon.delta.measuring import Wanted, points
 from halcyon.delta.runs import Run
@@ -20,10 +21,12 @@ LEAST_SMALL_FACTOR = 6.0
 SMALL_BYTES = 32 * MIB
 SMALL_AT_TA = 0.05
 """When that writer starts, in units of the others' time alone: they are in the middle of their I/O."""
-DELTA = Delays((), parse_delay("-1TA", "-"), parse_delay("1TA", "-"), 9)
+DELTA = Delays(parse_delays("-1TA,-0.75TA,-0.5TA,-0.25TA,0,0.25TA,0.5TA,0.75TA,1TA"))
 OTHERS_AT = Delays(parse_delays("0,0.25TA,0.5TA,0.75TA"))
 FEW = Delays(parse_delays("-0.4TA,0,0.2TA,0.4TA,5s"))
-SAW = Delays((), parse_delay("-0.4TA", "-"), parse_delay("1.2TA", "-"), 9)
+SAW = Delays(parse_delays("-0.4TA,0,0.2TA,0.4TA,0.6TA,0.7TA,0.8TA,0.9TA,0.97TA,1.2TA"))
+"""On both sides of 3/4 and of 15/16, from where on interruption no longer wins."""
+SAW_OTHERS_AT = Delays(parse_delays("0,0.2TA,0.4TA,0.6TA,0.8TA"))
 
 
 @dataclass(frozen=True)
@@ -39,13 +42,16 @@ class Pair:
 @dataclass(frozen=True)
 class Study:
     """`figures`: those of the thesis; "": it has none. `bites`: the storage links are the limit while both are in I/O.
-    `one_phase`: of each application. `others`: policies that are measured at the delays `others_at` alone."""
+    `one_phase`: of each application. `others`: policies that are measured at the delays `others_at` alone, which are
+    some of `delays`. `minutes`: after them, no run begins. `saw`: where interruption is to win. `over`: policies, each
+    over another one."""
 
     question: str
     figures: str
     plan: Plan
     pairs: Mapping[str, Pair]
     policies: tuple[str, ...]
+    minutes: int
     delays: Delays = DELTA
     metric: str | None = None
     bites: bool = True
@@ -54,6 +60,8 @@ class Study:
     others_at: Delays = OTHERS_AT
     repeat: int = 3
     most: int = 15
+    saw: Saw | None = None
+    over: tuple[tuple[str, str], ...] = ()
     needs: str | None = None
     """A program that must be installed."""
 
@@ -117,7 +125,7 @@ def _strided(hosts: Sequence[str]) -> Ranks:
 STUDIES = {
     "equal": Study(
         "two equal applications", "6.2 and 6.10 a", _bed(4, 2), {"": Pair(_EQUAL, _OTHER, _ALIKE)},
-        ("none", "fcfs", "interrupt", "dynamic"), others=("delay", "fair-share", "set-10"),
+        ("none", "fcfs", "interrupt", "dynamic"), 55, others=("delay", "fair-share", "set-10"),
     ),
     "small": Study(
         # Three storage hosts: six of the 16 share the link with the one, and what they have under way when they are to
@@ -125,42 +133,47 @@ STUDIES = {
         "one writer beside 16", "6.12", _bed(5, 4, storage=3),
         {"": Pair(Writers(mounts(["c1", "c2", "c3", "c4"], 4), 26 * MIB), Writers([("c5", 0)], SMALL_BYTES),
                   ((1.0, 1.3), (LEAST_SMALL_FACTOR, 14.0)))},
-        ("none", "fcfs", "interrupt", "dynamic"),
+        ("none", "fcfs", "interrupt", "dynamic"), 50,
         Delays(parse_delays(f"-1TA,-0.5TA,-0.25TA,0,{SMALL_AT_TA}TA,0.25TA,0.5TA,0.75TA,1TA")),
         others=("delay", "fair-share", "set-10"),
     ),
     "splits": Study(
         # At this rate A is in I/O for 5.1 s with 16 writers, for 9.8 s with 31.
         "32 writers, of which B has 1, 2, 4, 8 or 16", "6.4, 6.5, 6.9 and 6.12", _bed(4, 8, storage_link=196),
-        {f"{n}": _split(n) for n in (1, 2, 4, 8, 16)}, ("none", "fcfs", "interrupt", "dynamic"), FEW,
+        {f"{n}": _split(n) for n in (1, 2, 4, 8, 16)}, ("none", "fcfs", "interrupt", "dynamic"), 85,
+        FEW,
         others=("set-10",), others_at=Delays(parse_delays("0,0.4TA")),
     ),
     "strided": Study(
-        "two jobs of collective, strided writes", "6.11", _bed(4, 1),
+        # One storage host: each job's file is on one, so that a second host's bandwidth would be nobody's.
+        "two jobs of collective, strided writes", "6.11", _bed(4, 1, storage=1),
         {"": Pair(_strided(["c1", "c2"]), _strided(["c3", "c4"]), ((1.2, 2.6), (1.2, 2.6)))},
-        ("none", "fcfs", "interrupt", "dynamic"), others=("delay", "fair-share", "set-10"),
+        ("none", "fcfs", "interrupt", "dynamic"), 55, others=("delay", "fair-share", "set-10"),
     ),
     "files": Study(
         "four files against one, interrupted between requests and between files", "6.13 and 6.14", _bed(4, 2),
         {"request": _four_files(MIB), "file": _four_files(20 * MIB)}, ("none", "fcfs", "interrupt", "dynamic"),
-        SAW, metric="cpu-hours", others=("set-10",), others_at=Delays(parse_delays("0,0.4TA")),
+        75, SAW, metric="cpu-hours", others=("set-10",), others_at=Delays(parse_delays("0,0.4TA")), saw=CORE_SECONDS,
     ),
     "factors": Study(
         "four files against one, as in `files`, where the factors are to be least", "6.14", _bed(4, 2),
-        {"": _four_files(MIB)}, ("none", "fcfs", "interrupt", "dynamic"), SAW,
-        others=("delay", "fair-share", "set-10"),
+        {"": _four_files(MIB)}, ("none", "fcfs", "interrupt", "dynamic"), 55, SAW,
+        others=("delay", "fair-share", "set-10"), others_at=SAW_OTHERS_AT, saw=FACTORS,
     ),
     "underload": Study(
-        "two applications that take five eighths of the storage each", "6.10 b and 6.15", _bed(2, 4, 250),
+        # Together they want 1.4 times what the storage carries, above the factor of 1.25 that `delay` tolerates: B
+        # waits for 0.375 of A's time under it, and it is not the same as `interfere`.
+        "two applications that take seven tenths of the storage each", "6.10 b and 6.15", _bed(2, 4, 280),
         {"": Pair(Writers(mounts(["c1"], 4), 50 * MIB), Writers(mounts(["c2"], 4), 50 * MIB),
-                  ((1.05, 1.5), (1.05, 1.5)))},
-        ("none", "fcfs", "delay", "dynamic"), others=("interrupt", "fair-share", "set-10"),
+                  ((1.2, 1.7), (1.2, 1.7)))},
+        ("none", "fcfs", "delay", "dynamic"), 55, others=("interrupt", "fair-share", "set-10"),
+        over=(("delay", "fcfs"), ("delay", "none")),
     ),
     "applications": Study(
         "LAMMPS beside fio, both unmodified: forecasts are all that the coordinator knows", "", _bed(3, 2),
         {"": Pair(Lammps("c1", 2, 50, 6, 20), Writers(mounts(["c2", "c3"], 2), 64 * MIB, tells=False),
                   ((1.02, 8.0), (1.02, 2.4)))},
-        ("none", "fcfs", "interrupt", "dynamic"), Delays(parse_delays("-0.5TA,0,0.5TA,1TA,1.5TA")),
+        ("none", "fcfs", "interrupt", "dynamic"), 55, Delays(parse_delays("-0.5TA,0,0.5TA,1TA,1.5TA")),
         one_phase=False, others=("delay", "fair-share", "set-10"), others_at=Delays(parse_delays("0,0.5TA,1TA")),
         needs="lmp",
     ),

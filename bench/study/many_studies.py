@@ -12,6 +12,8 @@ from halcyon.testbed.place import MOUNTS
 from halcyon.testbed.plan import Plan
 
 MBIT = 10**6
+MINUTES = 75
+"""After them, no run begins: of both cases together."""
 FIXED = ("none", "fcfs", "interrupt", "delay", "fair-share", "set-10")
 
 

@@ -5,20 +5,20 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from operator import mul
 from pathlib import Path
 from typing import Any
 
 from halcyon.delta.commands import Command, Place
 from halcyon.delta.data_file import RunFile, command_of, known, told_of
-from halcyon.delta.estimate import Estimate, estimate
+from halcyon.delta.estimate import Estimate, estimate, sum_of_ratios
+from halcyon.delta.identity import boot, programs
 from halcyon.delta.measuring import HALF_WIDTH, of_key
 from halcyon.delta.row_file import Row, read_rows
-from halcyon.delta.runs import Held, Limits, Told, Waiting, await_arrival, await_ends, run_folder
+from halcyon.delta.runs import Held, Limits, Told, Waiting, await_arrival, await_ends, open_gates, outcomes, run_folder
 from halcyon.delta.turns import UNCOORDINATED, coordinator
+from halcyon.errors import UsageError
 from halcyon.testbed.links import Counted
-
-AHEAD_NS = 50_000_000
-"""That the gates are told before they open."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,8 @@ class Key:
 
 @dataclass(frozen=True)
 class Run:
-    """One run. `told`: by names. `problem` and `link_share`: as of halcyon.delta.runs, while all did I/O."""
+    """One run. `told`: by names. `problem`, `link_share` (while all did I/O), `programs` and `boot`: as of
+    halcyon.delta.runs."""
 
     key: Key
     told: dict[str, Told]
@@ -59,6 +60,8 @@ class Run:
     problem: str | None
     at_s: float
     wall_s: float
+    programs: str = ""
+    boot: str = ""
 
 
 class SeveralFile(RunFile[Run]):
@@ -92,14 +95,11 @@ def run_several(place: Place, setup: Setup, key: Key, limits: Limits) -> Run:
         for one in held:
             one.start(place, stack)
         await_arrival(held, limits.arrival_s)
-        zero_ns = time.monotonic_ns() + AHEAD_NS
-        for one, (_, start_ns) in zip(held, waiting, strict=True):
-            one.gate.open_at(zero_ns + start_ns)
+        open_gates(held, {one.name: start_ns for one, start_ns in waiting})
         looks = await_ends(place, held, limits.run_s)
-        told = {one.name: one.told() for one in held}
-        problem = next((said for one in held if (said := one.problem(told[one.name]))), None)
+        told, problem = outcomes(held)
     share = _link_share(place, looks, list(told.values())) if len(told) > 1 else None
-    return Run(key, told, share, problem, at_s, time.monotonic() - began)
+    return Run(key, told, share, problem, at_s, time.monotonic() - began, programs(), boot())
 
 
 @dataclass(frozen=True)
@@ -124,21 +124,21 @@ def alone(setup: Setup, runs: Sequence[Run]) -> dict[str, Estimate]:
 
 
 def points(setup: Setup, runs: Sequence[Run]) -> list[Point]:
-    """Of all keys of which a run counts; every application must have a run alone that counts."""
+    """Of all keys of which a run counts. UsageError: no run alone of an application counts."""
     alone_s = alone(setup, runs)
+    if lacking := [one.name for one in setup.commands if one.name not in alone_s]:
+        raise UsageError(f"no run of {', '.join(lacking)} alone counts, so that no interference factor is known")
     keys = dict.fromkeys(run.key for run in runs if run.key.alone is None and run.problem is None)
     return [_point(setup, key, of_key(key, runs), alone_s) for key in keys]
 
 
 def _point(setup: Setup, key: Key, runs: Sequence[Run], alone_s: Mapping[str, Estimate]) -> Point:
     names = [one.name for one in setup.commands]
-    times = {name: estimate([run.told[name].seconds for run in runs]) for name in names}
+    seconds = [[run.told[name].seconds for run in runs] for name in names]
+    times = {name: estimate(each) for name, each in zip(names, seconds, strict=True)}
     factors = {name: times[name].over(alone_s[name]) for name in names}
-    nothing = Estimate(0.0, 0.0, len(runs))
-    sum_of_factors, core_seconds = nothing, nothing
-    for name, cores in zip(names, setup.cores, strict=True):
-        sum_of_factors = sum_of_factors.plus(factors[name])
-        core_seconds = core_seconds.plus(times[name], 1.0, cores)
+    sum_of_factors = sum_of_ratios(seconds, [alone_s[name] for name in names])
+    core_seconds = estimate([sum(map(mul, setup.cores, run)) for run in zip(*seconds, strict=True)])
     shares = [run.link_share for run in runs if run.link_share is not None]
     met = all(one.relative <= HALF_WIDTH for one in (*times.values(), *alone_s.values()))
     return Point(key, len(runs), factors, sum_of_factors, core_seconds, max(shares, default=None), met)

@@ -12,12 +12,14 @@ from halcyon.delta.runs import Key, Run, Setup, Told
 from halcyon.errors import ConfigError
 
 
-class _Dataclass(Protocol):
+class Dataclass(Protocol):
+    """Any."""
+
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
 
 _Of = TypeVar("_Of")
-_Run = TypeVar("_Run", bound=_Dataclass)
+_Run = TypeVar("_Run", bound=Dataclass)
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,7 @@ class RunFile(Generic[_Run]):
     """A file that runs are added to. `dropped`: a line that a kill left unfinished is gone."""
 
     def __init__(
-        self, path: Path, setup: _Dataclass, bed: Mapping[str, Any] | None, run_of: Callable[[Row], _Run]
+        self, path: Path, setup: Dataclass, bed: Mapping[str, Any] | None, run_of: Callable[[Row], _Run]
     ) -> None:
         """UsageError: the file is of another measurement, and says of which; or another process adds to it."""
         self._rows = RowFile(path, asdict(setup), bed)

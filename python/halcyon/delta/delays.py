@@ -10,6 +10,9 @@ from halcyon.quantities import parse_seconds
 
 _TIMES = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*TA", re.ASCII)
 
+_DIGITS = 9
+"""Of a point of a range in units of A's time: 0.1 + 0.2 is 0.3."""
+
 
 @dataclass(frozen=True)
 class Delay:
@@ -17,6 +20,11 @@ class Delay:
 
     value: float
     of_a: bool = False
+
+    @property
+    def counts_by_a(self) -> bool:
+        """Whether it can be said in units of A's time: 0 can."""
+        return self.of_a or self.value == 0
 
     def ns(self, a_alone_s: float) -> int:
         """Whole milliseconds, in nanoseconds: the same delay has the same number whoever computes it."""
@@ -65,6 +73,10 @@ class Delays:
             raise UsageError(f"delays from {low / 1e9:g} s to {high / 1e9:g} s: the last must be after the first")
         if self.steps < 2:
             return [low]
+        if first.counts_by_a and last.counts_by_a:
+            # As they would be listed: rounded once, from the same fraction.
+            fractions = [first.value + (last.value - first.value) * i / (self.steps - 1) for i in range(self.steps)]
+            return sorted({Delay(round(one, _DIGITS), of_a=True).ns(a_alone_s) for one in fractions})
         return sorted({round((low + (high - low) * i / (self.steps - 1)) / 1e6) * 1_000_000 for i in range(self.steps)})
 
 

@@ -37,13 +37,6 @@ class Estimate:
         halves = None if self.half is None or other.half is None else ratio * math.hypot(self.relative, other.relative)
         return Estimate(ratio, halves, min(self.count, other.count))
 
-    def plus(self, other: "Estimate", own: float = 1.0, others: float = 1.0) -> "Estimate":
-        """`own` times this plus `others` times the other, taken as independent."""
-        half = None
-        if self.half is not None and other.half is not None:
-            half = math.hypot(own * self.half, others * other.half)
-        return Estimate(own * self.mean + others * other.mean, half, min(self.count, other.count))
-
 
 def estimate(values: Sequence[float], confidence: float = CONFIDENCE) -> Estimate:
     """Of the mean of values, at least one."""
@@ -51,3 +44,18 @@ def estimate(values: Sequence[float], confidence: float = CONFIDENCE) -> Estimat
         return Estimate(values[0], None, 1)
     quantile = float(student.ppf((1 + confidence) / 2, len(values) - 1))
     return Estimate(mean(values), quantile * stdev(values) / math.sqrt(len(values)), len(values))
+
+
+def sum_of_ratios(
+    values: Sequence[Sequence[float]], others: Sequence[Estimate], confidence: float = CONFIDENCE
+) -> Estimate:
+    """Of ratios of means: `values` of each, in the same order of runs, over the others. Values of one run go together,
+    the others are independent of them and of one another (first order)."""
+    sums = [sum(v / other.mean for v, other in zip(run, others, strict=True)) for run in zip(*values, strict=True)]
+    found = estimate(sums, confidence)
+    ratios = [estimate(each).mean / other.mean for each, other in zip(values, others, strict=True)]
+    half = None
+    if found.half is not None and all(other.half is not None for other in others):
+        errors = [ratio * other.relative for ratio, other in zip(ratios, others, strict=True)]
+        half = math.hypot(found.half, *errors)
+    return Estimate(found.mean, half, min(found.count, *(other.count for other in others)))

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import mean, median
 
-from halcyon.delta.estimate import CONFIDENCE, Estimate, estimate
+from halcyon.delta.estimate import CONFIDENCE, Estimate, estimate, sum_of_ratios
 from halcyon.delta.measuring import ALONE, HALF_WIDTH, of_key, problems_of
 from halcyon.delta.runs import Key, Run, Told
 from halcyon.delta.turns import UNCOORDINATED, policies
@@ -97,6 +97,10 @@ class Graph:
     """That intervals of times shall have at most, over the mean."""
     met: bool
     """All points are, and both times alone have as many runs, and as narrow intervals, as wanted."""
+    programs: list[str]
+    """Builds that made the runs that count, as halcyon.delta.identity knows them; "": nobody noted it."""
+    boots: list[str]
+    """Of the machine, during these runs."""
 
     @property
     def policies(self) -> list[str]:
@@ -157,6 +161,8 @@ def graph_of(
         max(len(told.phases) for run in runs for told in (run.a, run.b) if told), _left_out(runs), repeat,
         half_width,
         alone_met and not unmeasured and all(point.met for point in points),
+        sorted({run.programs for run in runs if run.problem is None}),
+        sorted({run.boot for run in runs if run.problem is None}),
     )  # fmt: skip
 
 
@@ -182,13 +188,15 @@ def _point(
     key: Key, runs: Sequence[Run], alone: tuple[Estimate, Estimate], cores: Sequence[float], confidence: float,
     half_width: float, repeat: int,
 ) -> Measured:  # fmt: skip
-    a_s = estimate(_seconds([run.a for run in runs]), confidence)
-    b_s = estimate(_seconds([run.b for run in runs]), confidence)
+    times = [_seconds([run.a for run in runs]), _seconds([run.b for run in runs])]
+    a_s, b_s = (estimate(each, confidence) for each in times)
+    # Of each run: where one application gains the time that the other loses, sums hardly vary.
+    core_seconds = [cores[0] * a + cores[1] * b for a, b in zip(*times, strict=True)]
     a_factor, b_factor = a_s.over(alone[0]), b_s.over(alone[1])
     shares = [run.link_share for run in runs if run.link_share is not None]
     return Measured(
         key.policy, key.dt_ns, mean(run.dt_s or 0.0 for run in runs), len(runs), a_s, b_s, a_factor, b_factor,
-        a_factor.plus(b_factor), a_s.plus(b_s, *cores),
+        sum_of_ratios(times, alone, confidence), estimate(core_seconds, confidence),
         _parts([run.a for run in runs]), _parts([run.b for run in runs]), median(shares) if shares else None,
         max(a_s.relative, b_s.relative) <= half_width and len(runs) >= repeat,
     )  # fmt: skip

@@ -1,7 +1,7 @@
 """How long a command was in I/O, by the traces of its processes."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from halcyon.compiled import TraceReader, core
 from halcyon.errors import HalcyonSystemError
 from halcyon.intervals import merge
 from halcyon.observe.schema import Kind, Level
+from halcyon.quantities import plural
 
 PAUSE_S = 1.0
 """Longer times in which no process of a command is in I/O, or waits for its turn, separate its phases."""
@@ -49,6 +50,8 @@ class IoTime:
     bytes: int
     processes: int
     """That did I/O."""
+    missing: str | None
+    """Why calls may be missing, so that the time may be too short; None: all were recorded."""
 
 
 def io_time(traces: Path, below: str, opened_ns: int, pause_s: float = PAUSE_S) -> IoTime:
@@ -73,7 +76,21 @@ def io_time(traces: Path, below: str, opened_ns: int, pause_s: float = PAUSE_S) 
     return IoTime(
         int(first[0]), int(last[-1]), _sum_s(first, last), _phases(first, last, told), _sum_s(*transfers),
         max(waits.values()) / 1e9, sum(int(one.volumes.sum()) for one in told), len({one.pid for one in told}),
+        missing_calls(readers, below),
     )  # fmt: skip
+
+
+def missing_calls(readers: Sequence[TraceReader], below: str) -> str | None:
+    """Why the traces may not hold all calls on files below a path; None: they do."""
+    if lost := sum(reader.lost for reader in readers):
+        return f"{plural(lost, 'call was', 'calls were')} lost"
+    for reader in readers:
+        who = f"{os.fsdecode(reader.program)} ({reader.pid})"
+        if reader.damages:
+            return f"the trace of {who} is damaged: {reader.damages[0]}"
+        if reader.ended is None and any(_is_below(os.fsdecode(path), below) for _, path, _, _ in reader.files):
+            return f"{who} was killed, or had not ended: calls of it may be missing"
+    return None
 
 
 @dataclass(frozen=True)

@@ -3,20 +3,24 @@
 import math
 import random
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from statistics import median
 
 from halcyon.delta.commands import Place
 from halcyon.delta.data_file import DataFile
 from halcyon.delta.delays import Delays
 from halcyon.delta.estimate import CONFIDENCE, estimate
+from halcyon.delta.forgiving import Forgiving
+from halcyon.delta.identity import boot, programs
 from halcyon.delta.runs import Key, Limits, Run, Setup, run_once
 from halcyon.errors import UsageError
 
 ALONE = (Key(alone="A"), Key(alone="B"))
 HALF_WIDTH = 0.05
 MOST = 15
+FORGIVE = 2
+"""Failed runs in a row that measurements of an hour and more shall outlast."""
 _PROBLEMS = 3
 """Runs of a point that may fail a premise before no more are tried, in units of the runs wanted."""
 
@@ -33,8 +37,6 @@ class Wanted:
     confidence: float = CONFIDENCE
     half_width: float = HALF_WIDTH
     seed: int = 1
-    within_s: float = math.inf
-    """No run begins later than so long after the first one of this measurement."""
 
     def __post_init__(self) -> None:
         if not 1 <= self.repeat <= self.most:
@@ -53,35 +55,55 @@ class Progress:
 
 
 def measure(
-    place: Place, setup: Setup, wanted: Wanted, file: DataFile, limits: Limits,
-    on_run: Callable[[Progress], None] | None = None,
+    place: Place, setup: Setup, wanted: Sequence[Wanted], file: DataFile, limits: Limits,
+    on_run: Callable[[Progress], None] | None = None, *, within_s: float = math.inf, forgive: int = 0,
 ) -> None:  # fmt: skip
-    """Makes the runs that the file lacks. UsageError and HalcyonSystemError as run_once."""
-    until_s = time.monotonic() + wanted.within_s
+    """Makes the runs that the file lacks, of all that is wanted in the same rounds; none begins after `within_s`.
+    UsageError and HalcyonSystemError as run_once, but `forgive` failed runs in a row are kept as ones that do not
+    count."""
+    until_s = time.monotonic() + within_s
+    forgiving = Forgiving(file, forgive)
 
     def make(key: Key) -> None:
-        file.add(run_once(place, setup, key, limits))
+        forgiving.add(
+            lambda: run_once(place, setup, key, limits),
+            lambda failed: Run(key, None, None, None, None, failed.why, failed.at_s, failed.wall_s, programs(), boot()),
+        )
 
-    if wanted.delays.need_alone:
-        make_missing(ALONE, file.runs, wanted, make, until_s, on_run)
-    make_missing([*ALONE, *points(wanted, file.runs)], file.runs, wanted, make, until_s, on_run)
+    if any(one.delays.need_alone for one in wanted):
+        of_alone = _most_wanting(wanted)
+        first = replace(of_alone, most=of_alone.repeat)
+        make_missing(dict.fromkeys(ALONE, first), file.runs, make, until_s, on_run)
+    make_missing(all_wanted(wanted, file.runs), file.runs, make, until_s, on_run)
+
+
+def all_wanted(wanted: Sequence[Wanted], runs: Sequence[Run]) -> dict[Key, Wanted]:
+    """All keys, each with how well it shall be known: as those say who want the most runs of it, of equals the first.
+    UsageError as points."""
+    found = dict.fromkeys(ALONE, _most_wanting(wanted))
+    for one in wanted:
+        for key in points(one, runs):
+            found[key] = _most_wanting([found.get(key, one), one])
+    return found
 
 
 def make_missing(
-    keys: Sequence[Key], runs: Sequence[Run], wanted: Wanted, make: Callable[[Key], None], until_s: float,
+    wanted: Mapping[Key, Wanted], runs: Sequence[Run], make: Callable[[Key], None], until_s: float,
     on_run: Callable[[Progress], None] | None = None,
 ) -> None:  # fmt: skip
     """In rounds: in each, one run of every point that lacks some, in a random order, so that all points meet the same
-    moods of the machine. `make` adds a run to `runs`; none begins after `until_s`, of the monotonic clock."""
+    moods of the machine; and one of each application alone, up to `most`, as long as any other point lacks some, since
+    these moods reach the times alone as well. `make` adds a run to `runs`; none begins after `until_s`, of the
+    monotonic clock."""
     made = 0
-    while batch := _batch(keys, runs, wanted):
-        for key in batch:
+    while batch := _batch(wanted, runs):
+        for i, key in enumerate(batch, start=1):
             if time.monotonic() > until_s:
                 return
             make(key)
             made += 1
             if on_run is not None:
-                on_run(Progress(runs[-1], made, sum(_missing(one, runs, wanted) for one in keys)))
+                on_run(Progress(runs[-1], made, _left(wanted, runs, batch[i:])))
 
 
 def points(wanted: Wanted, runs: Sequence[Run]) -> list[Key]:
@@ -134,8 +156,36 @@ def _is_narrow(counted: Sequence[Run], wanted: Wanted) -> bool:
     return bool(counted)
 
 
-def _batch(keys: Sequence[Key], runs: Sequence[Run], wanted: Wanted) -> list[Key]:
-    """One run of each key that lacks some; the order depends on the seed and on how many runs there are."""
-    batch = [key for key in keys if _missing(key, runs, wanted)]
-    random.Random(f"{wanted.seed} {len(runs)}").shuffle(batch)
+def _batch(wanted: Mapping[Key, Wanted], runs: Sequence[Run]) -> list[Key]:
+    """Of one round. The order depends on the seed and on how many runs there are, failed ones too: a point that fails
+    is not the first one for ever."""
+    batch = [key for key, one in wanted.items() if _missing(key, runs, one)]
+    if any(key.alone is None for key in batch):
+        batch += [key for key, one in wanted.items() if key.alone and key not in batch and _room(key, runs, one)]
+    random.Random(f"{_seed(wanted)} {len(runs)}").shuffle(batch)
     return batch
+
+
+def _left(wanted: Mapping[Key, Wanted], runs: Sequence[Run], rest: Sequence[Key]) -> int:
+    """Runs that are known to be missing, by the `rest` of this round and the rounds after it."""
+    later = {key: max(_missing(key, runs, one) - (key in rest), 0) for key, one in wanted.items()}
+    rounds = max((count for key, count in later.items() if key.alone is None), default=0)
+    for key, one in wanted.items():
+        if key.alone:
+            later[key] = max(later[key], min(rounds, _room(key, runs, one) - (key in rest)))
+    return len(rest) + sum(later.values())
+
+
+def _room(key: Key, runs: Sequence[Run], wanted: Wanted) -> int:
+    """Runs of an application alone that may still be made."""
+    given_up = len(problems_of(key, runs)) >= _PROBLEMS * wanted.repeat
+    return 0 if given_up else max(wanted.most - len(of_key(key, runs)), 0)
+
+
+def _most_wanting(wanted: Sequence[Wanted]) -> Wanted:
+    """Of equals the first."""
+    return max(wanted, key=lambda one: (one.repeat, one.most))
+
+
+def _seed(wanted: Mapping[Key, Wanted]) -> int:
+    return next(iter(wanted.values())).seed

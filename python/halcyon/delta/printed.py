@@ -96,9 +96,19 @@ def _print_remarks(graph: Graph, console: Console) -> None:
             "call",
             soft_wrap=True,
         )
-    for lines in (_left_out(graph), not_met(graph)):
+    for lines in (_of_several(graph), _left_out(graph), not_met(graph)):
         if lines:
             console.print("\n" + "\n".join(lines), soft_wrap=True)
+
+
+def _of_several(graph: Graph) -> list[str]:
+    """One line where runs may differ by more than chance."""
+    said = [
+        f"of {len(found)} {what} ({', '.join([*filter(None, found), *(['not known'] if '' in found else [])])})"
+        for found, what in ((graph.programs, "builds of the programs"), (graph.boots, "boots of the machine"))
+        if len(found) > 1
+    ]
+    return [f"runs are {' and '.join(said)}: times may differ by that"] if said else []
 
 
 def _left_out(graph: Graph) -> list[str]:
@@ -186,6 +196,8 @@ def _names(policies: list[str], graph: Graph) -> str:
 def run_in_words(told: Progress) -> str:
     """A run that has ended, and how many are left."""
     run = told.run
+    if run.problem and not run.told:
+        return f"{told.made} of {told.made + told.left}: {run.key.text}: failed: {run.problem}"
     times = [f"{name} {seconds(one.seconds)}" for name, one in run.told.items()]
     does_not_count = f"; does not count: {run.problem}" if run.problem else ""
     return f"{told.made} of {told.made + told.left}: {run.key.text}: {', '.join(times)}{does_not_count}"

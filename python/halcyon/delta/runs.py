@@ -3,13 +3,14 @@
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from halcyon.delta.commands import Command, Place, Running
 from halcyon.delta.gate import Gate, Gathered
+from halcyon.delta.identity import boot, programs
 from halcyon.delta.io_time import PAUSE_S, Phase, io_time
 from halcyon.delta.link_share import link_share
 from halcyon.delta.turns import UNCOORDINATED, coordinator
@@ -22,6 +23,9 @@ SETTLED_S = 0.25
 """So long nobody new must have arrived before gates open."""
 _AHEAD_NS = 50_000_000
 """That the gates are told before they open."""
+TIE_S = 0.05
+"""Between applications that are to start at the same time: else microseconds would decide who is first, and a policy
+that asks for it would give now one result, now another."""
 _LOOK_S = 0.005
 _LINKS_LOOK_S = 0.05
 UNASKED_AT_MOST = 0.01
@@ -92,8 +96,9 @@ class Told:
 
 @dataclass(frozen=True)
 class Run:
-    """One run. `dt_s`: from A's start of I/O to B's, as the gates saw it. `link_share`: of the rate of the storage link
-    used most while both did I/O; None: nobody knows. `problem`: why it does not count."""
+    """One run. `dt_s`: from A's start of I/O to B's, as the gates saw it; about TIE_S where both start at once.
+    `link_share`: of the rate of the storage link used most while both did I/O; None: nobody knows. `problem`: why it
+    does not count."""
 
     key: Key
     a: Told | None
@@ -104,6 +109,9 @@ class Run:
     at_s: float
     """When, in seconds of the epoch."""
     wall_s: float
+    programs: str = ""
+    """Of Halcyon that took part, as halcyon.delta.identity knows them; "": nobody noted it."""
+    boot: str = ""
 
     @property
     def told(self) -> dict[str, Told]:
@@ -116,7 +124,6 @@ def run_once(place: Place, setup: Setup, key: Key, limits: Limits) -> Run:
     long. Nothing is left running."""
     at_s, began = time.time(), time.monotonic()
     _prepare(place, setup)
-    starts_ns = {"A": max(0, -key.dt_ns), "B": max(0, key.dt_ns)}
     every = {
         "A": Waiting("A", setup.a, setup.a_arrive, setup.path, setup.pause_s),
         "B": Waiting("B", setup.b, setup.b_arrive, setup.path, setup.pause_s),
@@ -130,16 +137,14 @@ def run_once(place: Place, setup: Setup, key: Key, limits: Limits) -> Run:
         for one in held:
             one.start(place, stack)
         await_arrival(held, limits.arrival_s)
-        zero_ns = time.monotonic_ns() + _AHEAD_NS
-        for one in held:
-            one.gate.open_at(zero_ns + (0 if key.alone else starts_ns[one.name]))
+        starts_ns = {"A": max(0, -key.dt_ns), "B": max(0, key.dt_ns)}
+        open_gates(held, {one.name: 0 if key.alone else starts_ns[one.name] for one in held})
         looks = await_ends(place, held, limits.run_s)
-        told = {one.name: one.told() for one in held}
-        problem = next((said for one in held if (said := one.problem(told[one.name]))), None)
+        told, problem = outcomes(held)
     a, b = told.get("A"), told.get("B")
     dt_s = (b.begin_ns - a.begin_ns) / 1e9 if a and b else None
     share = link_share(place, looks, a.phases, b.phases) if a and b else None
-    return Run(key, a, b, dt_s, share, problem, at_s, time.monotonic() - began)
+    return Run(key, a, b, dt_s, share, problem, at_s, time.monotonic() - began, programs(), boot())
 
 
 @dataclass(frozen=True)
@@ -178,26 +183,33 @@ class Held:
         output = self._folder.with_suffix(".output")
         self.running = stack.enter_context(Running(place, self.command, wanted, output))
 
-    def told(self) -> Told:
+    def outcome(self) -> tuple[Told, str | None]:
+        """And why the run does not count; None: nothing speaks against it."""
         gathered = self.gate.gathered()
         time_in_io = io_time(self._folder, self.path, gathered.opens_ns, self._pause_s)
         turns = read_turns(self._folder).counts
-        return Told(
+        told = Told(
             time_in_io.seconds, time_in_io.phases, time_in_io.transfer_s, time_in_io.waited_s, time_in_io.bytes,
             time_in_io.processes, turns["bytes_unasked"], gathered.first_passed_ns,
         )  # fmt: skip
+        problem = self._problem(told, gathered, time_in_io.missing)
+        return told, None if problem is None else f"{self.name}: {problem}"
 
-    def problem(self, told: Told) -> str | None:
-        """Why the run does not count; None: nothing speaks against it."""
-        gathered = self.gate.gathered()
+    def _problem(self, told: Told, gathered: Gathered, missing: str | None) -> str | None:
         if gathered.let:
-            return f"{self.name}: {gathered.let} processes were not held until the gate opened"
+            return f"{gathered.let} processes were not held until the gate opened"
         late_s = (gathered.last_passed_ns - gathered.opens_ns) / 1e9
         if late_s > LATE_AT_MOST_S:
-            return f"{self.name}: its last process went on {late_s:.3f} s after the gate opened; the machine is busy"
+            return f"its last process went on {late_s:.3f} s after the gate opened; the machine is busy"
         if told.unasked_bytes > UNASKED_AT_MOST * max(told.bytes, 1):
-            return f"{self.name}: {told.unasked_bytes / max(told.bytes, 1):.0%} of its bytes moved out of turn"
-        return None
+            return f"{told.unasked_bytes / max(told.bytes, 1):.0%} of its bytes moved out of turn"
+        return missing
+
+
+def outcomes(held: Sequence[Held]) -> tuple[dict[str, Told], str | None]:
+    """By names; and why the run does not count, None: nothing speaks against it."""
+    each = {one.name: one.outcome() for one in held}
+    return {name: told for name, (told, _) in each.items()}, next((why for _, why in each.values() if why), None)
 
 
 def _coordinator(setup: Setup, policy: str, folder: Path) -> AbstractContextManager[str]:
@@ -239,6 +251,24 @@ def await_arrival(held: Sequence[Held], limit_s: float) -> None:
             missing = next((o, g) for o, g in zip(held, gathered, strict=True) if not _is_there(o, g))
             raise HalcyonSystemError(f"{_too_few(*missing)} after {limit_s:g} s (--arrive-within)")
         time.sleep(_LOOK_S)
+
+
+def open_gates(held: Sequence[Held], starts_ns: Mapping[str, int]) -> None:
+    """Soon, each at its start by name, and those of equal starts one after the other."""
+    zero_ns = time.monotonic_ns() + _AHEAD_NS
+    opens_ns = opening_ns(starts_ns)
+    for one in held:
+        one.gate.open_at(zero_ns + opens_ns[one.name])
+
+
+def opening_ns(starts_ns: Mapping[str, int]) -> dict[str, int]:
+    """When gates open, by names: at their starts; of equal starts, each TIE_S after the one before it by name."""
+    opens: dict[str, int] = {}
+    for name, at_ns in sorted(starts_ns.items(), key=lambda one: (one[1], one[0])):
+        while at_ns in opens.values():
+            at_ns += round(TIE_S * 1e9)
+        opens[name] = at_ns
+    return opens
 
 
 def _is_there(one: Held, gathered: Gathered) -> bool:

@@ -137,7 +137,7 @@ def _measure(arguments: argparse.Namespace) -> "list[Key]":
         _shown() as show,
     ):
         _say_what_was_there(arguments.data, file)
-        measure(place, setup, wanted, file, limits, show)
+        measure(place, setup, [wanted], file, limits, show, within_s=arguments.within)
         return points(wanted, file.runs)
 
 
@@ -213,7 +213,7 @@ def _wanted(arguments: argparse.Namespace) -> "Wanted":
     policies = tuple(dict.fromkeys(known_policy(name) for name in one.policy.split(",")))
     return Wanted(
         _delays(one), policies, one.repeat, max(one.most, one.repeat), one.confidence, one.half_width / 100,
-        one.seed, one.within,
+        one.seed,
     )  # fmt: skip
 
 

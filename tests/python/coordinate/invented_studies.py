@@ -6,12 +6,12 @@ from dataclasses import asdict
 from pathlib import Path
 
 from delta_studies import STUDIES, stem
+from premises import setup_of
 
 from halcyon.delta.data_file import DataFile
 from halcyon.delta.io_time import Phase as IoPhase
-from halcyon.delta.runs import Key, Run, Setup, Told
+from halcyon.delta.runs import Key, Run, Told
 from halcyon.models.interference import Phase, delta_graph
-from halcyon.testbed.place import MOUNTS
 
 S = 10**9
 
@@ -31,11 +31,11 @@ def both(policy: str, dt_ns: int, a_s: float, b_s: float) -> Run:
 
 
 def proportional(a: Phase, b: Phase, dts_s: Sequence[float], policies: Sequence[str], repeat: int = 3) -> list[Run]:
-    """`dynamic` is the better one of waiting and interrupting for the sum of factors; policies of which the model has
-    no curve are as fcfs."""
+    """`dynamic` is the best of waiting, interrupting and sharing for the sum of factors; policies of which the model
+    has no curve are as fcfs."""
     curves = delta_graph(a, b, dts_s).curves
     curves["none"] = curves["interfere"]
-    ways = ("fcfs", "interrupt")
+    ways = ("fcfs", "interrupt", "interfere")
     curves["dynamic"] = [min((curves[way][i] for way in ways), key=lambda one: one.factors) for i in range(len(dts_s))]
     runs = [alone(name, of.alone_s) for name, of in (("A", a), ("B", b)) for _ in range(repeat)]
     for policy in policies:
@@ -44,16 +44,24 @@ def proportional(a: Phase, b: Phase, dts_s: Sequence[float], policies: Sequence[
     return runs
 
 
+def times_s(study: str) -> tuple[float, float]:
+    """Alone, such that factors are within the bounds of the pairs of a study."""
+    return {"small": (8.0, 1.4), "splits": (8.0, 1.4), "files": (8.0, 2.0), "factors": (8.0, 2.0)}.get(
+        study, (8.0, 8.0)
+    )
+
+
 def write_studies(folder: Path, without: Sequence[str] = ()) -> None:
     """Of all pairs of delta_studies.py, but of studies `without`."""
     for study, of in STUDIES.items():
+        a_s, b_s = times_s(study)
         for name, pair in of.pairs.items():
             a, b = of.applications(pair)
-            phases = Phase(8.0, 1.0, a.weight, a.cores), Phase(4.0, 1.0, b.weight, b.cores)
-            setup = Setup(a.command, b.command, str(MOUNTS), a.arrive, b.arrive, placed=(*a.placed, *b.placed))
+            demands = (a.demand, b.demand) if study == "underload" else (1.0, 1.0)
+            phases = Phase(a_s, demands[0], a.weight, a.cores), Phase(b_s, demands[1], b.weight, b.cores)
             if study not in without:
-                with DataFile(folder / f"{stem(study, name)}.jsonl", setup, asdict(of.plan)) as file:
+                with DataFile(folder / f"{stem(study, name)}.jsonl", setup_of(of, pair), asdict(of.plan)) as file:
                     for wanted in of.wanted():
-                        dts_s = [one / S for one in wanted.delays.ns(8.0, 4.0)]
+                        dts_s = [one / S for one in wanted.delays.ns(a_s, b_s)]
                         for run in proportional(*phases, dts_s, wanted.policies):
                             file.add(run)

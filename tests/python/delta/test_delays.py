@@ -35,6 +35,23 @@ def test_a_range_is_evenly_spaced_with_both_ends() -> None:
     assert not Delays((), Delay(-1.0), Delay(1.0), 5).need_alone
 
 
+@pytest.mark.parametrize(
+    ("first", "last", "listed"),
+    [
+        ("-1TA", "1TA", "-1TA,-0.75TA,-0.5TA,-0.25TA,0,0.25TA,0.5TA,0.75TA,1TA"),
+        ("-0.4TA", "1.2TA", "-0.4TA,-0.2TA,0,0.2TA,0.4TA,0.6TA,0.8TA,1TA,1.2TA"),
+        ("0", "0.75TA", "0,0.25TA,0.5TA,0.75TA"),
+    ],
+)
+def test_points_of_a_range_and_the_same_delays_in_a_list_are_the_same_numbers(
+    first: str, last: str, listed: str
+) -> None:
+    as_listed = Delays(parse_delays(listed))
+    as_range = Delays((), parse_delay(first, "--from"), parse_delay(last, "--to"), len(as_listed.listed))
+    for a_alone_s in (5.0025, 4.998, 5.0013, 6.006, 3.3335, 7.777):
+        assert as_range.ns(a_alone_s, 1.0) == as_listed.ns(a_alone_s, 1.0)
+
+
 def test_the_usual_range_reaches_beyond_both_phases_and_holds_zero() -> None:
     ns = Delays().ns(4.0, 2.0)
     assert ns[0] == -2_800_000_000

@@ -120,6 +120,24 @@ def test_a_measurement_that_was_killed_leaves_no_coordinator(folder: Path, tmp_p
             os.kill(left, signal.SIGKILL)
 
 
+def test_a_measurement_that_is_ended_leaves_nothing(folder: Path, tmp_path: Path) -> None:
+    with tempfile.TemporaryDirectory(prefix="delta-") as temporary:  # names of sockets are short
+        words = command(folder, "--policy", "fcfs", "--dt", "0", "--arrive-within", "5s")
+        environment = os.environ | {"TMPDIR": temporary}
+        running = subprocess.Popen(
+            words, cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        with running as process:
+            # Both commands and the coordinator have been started.
+            wait_until(lambda: (folder / "a").exists() and (folder / "b").exists(), process)
+            wait_until(lambda: processes_with(f"{temporary}/", "coordinators.yaml"), process)
+            process.terminate()
+        assert process.returncode == 130
+        wait_until(lambda: not processes_with(f"{temporary}/", "coordinators.yaml"))
+        wait_until(lambda: not processes_with(str(folder)))
+        assert list(Path(temporary).glob("halcyon-delta-*")) == []
+
+
 def wait_until(holds: Callable[[], object], process: "subprocess.Popen[bytes] | None" = None) -> None:
     """As long as the process runs."""
     limit = time.monotonic() + LIMIT_S

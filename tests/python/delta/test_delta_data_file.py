@@ -31,6 +31,12 @@ def test_what_was_written_comes_back(path: Path) -> None:
     assert not content.dropped
 
 
+def test_a_file_from_before_programs_were_noted_is_read(path: Path) -> None:
+    path.write_text(path.read_text().replace(', "programs": "", "boot": ""', ""))
+    assert "boot" not in path.read_text()
+    assert read(path).runs == RUNS
+
+
 def test_a_measurement_goes_on_with_what_is_there(path: Path) -> None:
     with DataFile(path, SETUP, BED) as data:
         assert data.runs == RUNS

@@ -44,6 +44,31 @@ def test_factors_are_times_over_times_alone(graph: Graph) -> None:
     assert fcfs.link_share == 0.95
 
 
+def test_sums_are_as_uncertain_as_those_of_single_runs() -> None:
+    """In each run, one gains the time that the other loses."""
+    swaps = [both(Key(), 4.0 + x, 4.0 - x) for x in (0.5, -0.5, 0.1, -0.1)]
+    alike = [alone(name, 2.0) for name in "ABAB"]
+    point = graph_of([*alike, *swaps], Applications(a_cores=3, b_cores=3)).points[0]
+    assert point.a_s.half is not None
+    assert point.a_s.half > 0.1
+    assert point.factors == Estimate(pytest.approx(4.0), pytest.approx(0.0), 2)
+    assert point.core_seconds == Estimate(pytest.approx(24.0), pytest.approx(0.0), 4)
+    together = [both(Key(), 4.0 + x, 4.0 + x) for x in (0.5, -0.5, 0.1, -0.1)]
+    worse = graph_of([*alike, *together], Applications(a_cores=3, b_cores=3)).points[0]
+    assert worse.core_seconds.half == pytest.approx(6 * point.a_s.half)
+    assert worse.factors.half == pytest.approx(point.a_s.half)
+
+
+def test_the_errors_of_times_alone_are_in_the_sum_of_factors() -> None:
+    unsteady = [alone("A", 2.0), alone("A", 2.2), alone("B", 2.0), alone("B", 2.0)]
+    point = graph_of([*unsteady, *twice(Key(), 4.2, 4.0)], Applications()).points[0]
+    assert point.factors.mean == pytest.approx(2.0 + 2.0)
+    assert point.factors.half == pytest.approx(2.0 * estimate([2.0, 2.2]).relative)
+    assert point.a_factor.half == pytest.approx(point.factors.half)
+    once = graph_of([*unsteady[1:], *twice(Key(), 4.2, 4.0)], Applications()).points[0]
+    assert once.factors.half is None
+
+
 def test_runs_that_do_not_count_are_left_out_and_told(graph: Graph) -> None:
     assert graph.of("none")[1].a_s == Estimate(6.0, 0.0, 2)
     assert graph.left_out == {"late": 1}
@@ -128,6 +153,25 @@ def test_many_reasons_are_counted_together_but_the_most_frequent(capsys: pytest.
     assert "\n2 runs do not count: not held\n1 run does not count: 0 s late\n" in said
     assert "\n2 more runs do not count; --json says why\n" in said
     assert "5 s late" not in said.partition("not met")[0]
+
+
+def test_runs_of_several_builds_or_boots_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    now = [replace(run, programs="0123456789ab", boot="89abcdef") for run in (*ALONE, *twice(Key(), 4.0, 4.0))]
+    print_graph(graph_of(now, Applications()), console_for_tables())
+    assert "builds" not in (said := capsys.readouterr().out)
+    assert "boots" not in said
+    other = replace(both(Key(), 4.0, 4.0), programs="ba9876543210", boot="89abcdef")
+    print_graph(graph_of([*now, other], Applications()), console_for_tables())
+    said = capsys.readouterr().out
+    assert "\nruns are of 2 builds of the programs (0123456789ab, ba9876543210): times may differ by that\n" in said
+    old = both(Key(), 4.0, 4.0)
+    print_graph(graph_of([*now, other, old], Applications()), console_for_tables())
+    assert (
+        "\nruns are of 3 builds of the programs (0123456789ab, ba9876543210, not known) and of 2 boots of the machine "
+        "(89abcdef, not known): times may differ by that\n"
+    ) in capsys.readouterr().out
+    print_graph(graph_of([*now, replace(other, problem="late")], Applications()), console_for_tables())
+    assert "builds" not in capsys.readouterr().out
 
 
 def test_without_runs_alone_there_are_no_factors() -> None:

@@ -1,7 +1,7 @@
 """Which runs a measurement makes, in which order, and when it is content."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -10,9 +10,10 @@ from measured_runs import SETUP, alone, both
 
 from halcyon.delta import measuring
 from halcyon.delta.commands import Here
-from halcyon.delta.data_file import DataFile
+from halcyon.delta.data_file import DataFile, read
 from halcyon.delta.delays import Delay, Delays
 from halcyon.delta.measuring import Progress, Wanted, is_met, measure, points
+from halcyon.delta.printed import run_in_words
 from halcyon.delta.runs import Key, Limits, Run
 from halcyon.errors import HalcyonSystemError, UsageError
 
@@ -28,7 +29,11 @@ class EndedError(Exception):
 def measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[Run]]:
     """Measures with runs that `times` makes of each key and its number; gives all of the file."""
 
-    def by(times: Times, wanted: Wanted, most: int | None = None, told: list[Progress] | None = None) -> list[Run]:
+    def by(
+        times: Times, wanted: Wanted | Sequence[Wanted], most: int | None = None, told: list[Progress] | None = None,
+        **settings: float,
+    ) -> list[Run]:  # fmt: skip
+        each = [wanted] if isinstance(wanted, Wanted) else wanted
         counts: Counter[Key] = Counter()
 
         def made(_place: object, _setup: object, key: Key, _limits: object) -> Run:
@@ -40,7 +45,7 @@ def measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., l
         monkeypatch.setattr(measuring, "run_once", made)
         with DataFile(tmp_path / "delta.jsonl", SETUP, None) as file:
             with suppress(EndedError):
-                measure(Here(), SETUP, wanted, file, Limits(), None if told is None else told.append)
+                measure(Here(), SETUP, each, file, Limits(), None if told is None else told.append, **settings)
             return list(file.runs)
 
     return by
@@ -108,19 +113,22 @@ def test_runs_with_a_problem_do_not_count_and_end(measured: Callable[..., list[R
     )
     counts = Counter(run.key for run in runs)
     assert counts[Key("none", 10**9)] == 6
-    assert counts[Key(alone="A")] == 2
+    assert counts[Key(alone="A")] == 6  # one in each round
 
 
-@pytest.mark.parametrize("killed_after", range(20))
+@pytest.mark.parametrize("killed_after", range(25))
 def test_wherever_a_measurement_is_ended_it_goes_on_with_what_is_missing(
     measured: Callable[..., list[Run]], killed_after: int
 ) -> None:
     wanted = Wanted(Delays((Delay(0.5, True), Delay(0.0))), ("none", "fcfs"), repeat=3)
     first = measured(steady, wanted, killed_after)
     whole = measured(steady, wanted)
-    assert len(first) == min(killed_after, 18)
+    assert len(first) == min(killed_after, 24)
     assert whole[: len(first)] == first
-    assert set(Counter(run.key for run in whole).values()) == {3}
+    counts = Counter(run.key for run in whole)
+    assert {count for key, count in counts.items() if key.alone is None} == {3}
+    # Three for the delays, and one in each round, also of one that was cut short.
+    assert all(6 <= counts[Key(alone=name)] <= 7 for name in "AB")
 
 
 def test_delays_in_times_of_a_follow_from_the_first_runs_alone(measured: Callable[..., list[Run]]) -> None:
@@ -131,6 +139,49 @@ def test_delays_in_times_of_a_follow_from_the_first_runs_alone(measured: Callabl
     assert points(wanted, [*runs, alone("A", 9.0)]) == [Key("none", 1_750_000_000)]
 
 
+def test_runs_alone_are_made_in_every_round_up_to_the_most(measured: Callable[..., list[Run]]) -> None:
+    wanted = Wanted(Delays((Delay(0.5, True), Delay(-0.5, True))), ("none",), repeat=3, most=5)
+    keys = [run.key for run in measured(steady, wanted)]
+    assert Counter(keys) == {
+        Key(alone="A"): 5, Key(alone="B"): 5, Key("none", 10**9): 3, Key("none", -(10**9)): 3,
+    }  # fmt: skip
+    assert [set(keys[i : i + 4]) for i in (6, 10)] == [set(keys)] * 2
+
+
+def test_a_time_alone_that_is_wide_is_repeated_among_the_others(measured: Callable[..., list[Run]]) -> None:
+    wanted = Wanted(Delays((Delay(0.5, True),)), ("none",), repeat=2, most=6)
+    runs = measured(lambda key, n: alone("A", 2.0 + n % 2) if key.alone == "A" else steady(key, n), wanted)
+    assert {run.key.alone for run in runs[4:7]} == {"A", "B", None}
+    assert Counter(run.key.alone for run in runs)["A"] == 6
+
+
+def test_several_wants_are_measured_in_the_same_rounds(measured: Callable[..., list[Run]]) -> None:
+    many = Wanted(LISTED, ("none", "fcfs"), repeat=2)
+    few = Wanted(Delays((Delay(1.0),)), ("set-10",), repeat=2)
+    keys = [run.key for run in measured(steady, [many, few])]
+    assert len(keys) == 14
+    assert set(keys[:7]) == set(keys[7:]) == set(keys)
+
+
+def test_a_point_that_two_want_has_the_runs_of_the_one_that_wants_more(
+    measured: Callable[..., list[Run]], tmp_path: Path
+) -> None:
+    few, more = Wanted(LISTED, ("none",), repeat=1, most=1), Wanted(Delays((Delay(1.0),)), ("none",), repeat=4)
+    for wanted in ([few, more], [more, few]):
+        (tmp_path / "delta.jsonl").unlink(missing_ok=True)
+        counts = Counter(run.key for run in measured(steady, wanted))
+        assert (counts[Key("none", 10**9)], counts[Key("none", -(10**9))]) == (4, 1)
+        assert counts[Key(alone="A")] == 4
+
+
+@pytest.mark.parametrize("delays", [LISTED, Delays((Delay(0.5, True), Delay(0.0)))])
+def test_progress_counts_down_by_one_each(measured: Callable[..., list[Run]], delays: Delays) -> None:
+    told: list[Progress] = []
+    measured(steady, Wanted(delays, ("none", "fcfs"), repeat=4, most=6), None, told)
+    of_rounds = told[-[one.made for one in reversed(told)].index(1) - 1 :]
+    assert [one.left for one in of_rounds] == list(range(len(of_rounds) - 1, -1, -1))
+
+
 def test_progress_counts_down_to_none(measured: Callable[..., list[Run]]) -> None:
     told: list[Progress] = []
     measured(steady, Wanted(LISTED, ("none",), repeat=2), None, told)
@@ -139,7 +190,7 @@ def test_progress_counts_down_to_none(measured: Callable[..., list[Run]]) -> Non
 
 
 def test_no_run_begins_after_the_time_given(measured: Callable[..., list[Run]]) -> None:
-    assert measured(steady, Wanted(LISTED, ("none",), within_s=0.0)) == []
+    assert measured(steady, Wanted(LISTED, ("none",)), within_s=0.0) == []
 
 
 def test_a_command_that_fails_ends_the_measurement(measured: Callable[..., list[Run]]) -> None:
@@ -148,6 +199,43 @@ def test_a_command_that_fails_ends_the_measurement(measured: Callable[..., list[
 
     with pytest.raises(HalcyonSystemError, match="A failed"):
         measured(fails, Wanted(LISTED, ("none",)))
+
+
+def failing(at: Key) -> Times:
+    def times(key: Key, number: int) -> Run:
+        if key == at:
+            raise HalcyonSystemError(f"B failed in run {number}")
+        return steady(key, number)
+
+    return times
+
+
+def test_failed_runs_are_kept_and_others_go_on(measured: Callable[..., list[Run]]) -> None:
+    broken = Key("fcfs", 10**9)
+    runs = measured(failing(broken), Wanted(LISTED, ("none", "fcfs"), repeat=2), forgive=1)
+    failed = [run for run in runs if run.key == broken]
+    assert [run.problem for run in failed] == [f"B failed in run {n}" for n in range(1, 7)]
+    assert all(run.a is run.b is None for run in failed)
+    counts = Counter(run.key for run in runs if run.problem is None)
+    assert counts == {
+        Key(alone="A"): 6, Key(alone="B"): 6, Key("fcfs", -(10**9)): 2, Key("none", 10**9): 2, Key("none", -(10**9)): 2,
+    }  # fmt: skip
+
+
+def test_more_failed_runs_in_a_row_end_the_measurement(measured: Callable[..., list[Run]], tmp_path: Path) -> None:
+    def fails(key: Key, _number: int) -> Run:
+        raise HalcyonSystemError(f"{key.text} failed")
+
+    with pytest.raises(HalcyonSystemError, match="failed"):
+        measured(fails, Wanted(LISTED, ("none",)), forgive=2)
+    kept = read(tmp_path / "delta.jsonl").runs
+    assert [run.problem for run in kept] == [f"{run.key.text} failed" for run in kept]
+    assert len({run.key for run in kept}) == 2
+
+
+def test_a_failed_run_is_told_by_its_reason() -> None:
+    run = Run(Key(), None, None, None, None, "B failed", 1.0, 2.0)
+    assert run_in_words(Progress(run, 2, 3)) == "2 of 5: none, B 0.00 s after A: failed: B failed"
 
 
 @pytest.mark.parametrize("wrong", [{"repeat": 0}, {"repeat": 3, "most": 2}, {"confidence": 1.0}, {"half_width": 0.0}])

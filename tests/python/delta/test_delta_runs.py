@@ -15,7 +15,8 @@ import pytest
 from halcyon.coordinate.configuration import find_program
 from halcyon.delta.commands import Command, Here
 from halcyon.delta.gate import Gate
-from halcyon.delta.runs import Key, Limits, Setup, Told, run_once
+from halcyon.delta.identity import boot, programs
+from halcyon.delta.runs import TIE_S, Key, Limits, Setup, Told, opening_ns, run_once
 from halcyon.errors import HalcyonSystemError, UnavailableError, UsageError
 from halcyon.layers.preload import find_library
 
@@ -50,6 +51,25 @@ def end_ns(told: Told) -> float:
     return told.begin_ns + told.seconds * 1e9
 
 
+TIE_NS = 50_000_000
+
+
+@pytest.mark.parametrize(
+    ("starts", "opens"),
+    [
+        ({"A": 0, "B": 0}, {"A": 0, "B": TIE_NS}),
+        ({"B": 0, "A": 0}, {"A": 0, "B": TIE_NS}),
+        ({"B": 7}, {"B": 7}),
+        ({"A": 200_000_000, "B": 0}, {"A": 200_000_000, "B": 0}),
+        (dict.fromkeys("CAB", 5), {"A": 5, "B": 5 + TIE_NS, "C": 5 + 2 * TIE_NS}),
+        # C would come at the same time as B, which gives way to A.
+        ({"A": 0, "B": 0, "C": TIE_NS}, {"A": 0, "B": TIE_NS, "C": 2 * TIE_NS}),
+    ],
+)
+def test_of_equal_starts_the_first_by_name_goes_first(starts: dict[str, int], opens: dict[str, int]) -> None:
+    assert opening_ns(starts) == opens
+
+
 @pytest.mark.parametrize("dt_ns", [-200_000_000, 0, 200_000_000])
 def test_b_starts_its_io_so_long_after_a(data: Path, dt_ns: int) -> None:
     run = run_once(Here(), setup(data), Key(dt_ns=dt_ns), LIMITS)
@@ -57,7 +77,8 @@ def test_b_starts_its_io_so_long_after_a(data: Path, dt_ns: int) -> None:
     assert run.b is not None
     assert run.dt_s is not None
     # A busy machine is late; the run says so.
-    assert run.problem is not None or abs(run.dt_s - dt_ns / 1e9) < 0.05
+    assert run.problem is not None or abs(run.dt_s - (dt_ns / 1e9 or TIE_S)) < 0.05
+    assert (run.programs, run.boot) == (programs(), boot())
     for told in (run.a, run.b):
         assert told.bytes == 4 << 20
         assert told.processes == 1
@@ -96,6 +117,14 @@ def test_io_elsewhere_is_neither_held_nor_counted(data: Path, tmp_path: Path) ->
     assert told is not None
     assert told.bytes == 4 << 20
     assert elsewhere.stat().st_size == 8 << 20
+
+
+def test_a_run_of_which_a_process_was_killed_does_not_count(data: Path) -> None:
+    script = f"{' '.join(dd(data, 'b'))}; sh -c 'echo more > {data}/c; kill -9 $$'; true"
+    run = run_once(Here(), setup(data, b=("sh", "-c", script)), Key(alone="B"), LIMITS)
+    assert run.b is not None
+    assert run.problem is not None
+    assert "was killed, or had not ended: calls of it may be missing" in run.problem
 
 
 def test_all_processes_of_a_command_go_on_at_once(data: Path) -> None:

@@ -1,0 +1,92 @@
+"""Premises of a pair of a study: whether its data says anything about the question that the study asks."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, fields
+from typing import Any
+
+from delta_studies import LEAST_LARGER_S, MOST_LARGER_S, Pair, Study
+from writers import bandwidth
+
+from halcyon.delta.data_file import Content
+from halcyon.delta.graph import Graph
+from halcyon.delta.measuring import of_key, problems_of
+from halcyon.delta.printed import not_met
+from halcyon.delta.runs import Key, Run, Setup
+from halcyon.testbed.check import LEAST_LINK_SHARE
+from halcyon.testbed.place import MOUNTS
+
+MOST_NOT_COUNTED = 0.25
+"""Of the runs of a point: where more do not count, those that do may be chosen by what disturbed the others."""
+
+
+def setup_of(study: Study, pair: Pair, smaller: float = 1.0) -> Setup:
+    """What is measured of a pair, with so many times less data."""
+    a, b = study.applications(pair, smaller)
+    return Setup(
+        a.command, b.command, str(MOUNTS), a.arrive, b.arrive, placed=(*a.placed, *b.placed), metric=study.metric,
+        bandwidth=bandwidth(study.plan),
+    )  # fmt: skip
+
+
+def other_measurement(content: Content, study: Study, pair: Pair) -> list[str]:
+    """Why a file is not of this pair as the table has it today, such as one of a trial with less data."""
+    expected = setup_of(study, pair)
+    differ = [
+        one.name for one in fields(Setup) if getattr(content.setup, one.name) != getattr(expected, one.name)
+    ] + _differing_bed(content.bed, asdict(study.plan))  # fmt: skip
+    return [f"its file is of another measurement than the table of studies: {', '.join(differ)}"] if differ else []
+
+
+def failed_premises(graph: Graph, study: Study, pair: Pair, runs: Sequence[Run]) -> list[str]:
+    """Why the figures say nothing of what the study asks; empty: nothing speaks against them."""
+    return [
+        *failed_scenario(graph, study, pair),
+        *too_many_not_counted(dict.fromkeys(run.key for run in runs), runs),
+        *(line.removeprefix("* ").removeprefix("not met: ") for line in not_met(graph)),
+    ]
+
+
+def failed_scenario(graph: Graph, study: Study, pair: Pair) -> list[str]:
+    """Of these, those about the storage and the applications: not about how well points are known."""
+    said = []
+    larger_s = max(graph.a_alone.mean, graph.b_alone.mean)
+    if not LEAST_LARGER_S <= larger_s <= MOST_LARGER_S:
+        said.append(
+            f"the larger application is in I/O for {larger_s:.2f} s, not {LEAST_LARGER_S:g} to {MOST_LARGER_S:g}"
+        )
+    at_0 = next((point for point in graph.of("none") if point.dt_ns == 0), None)
+    if at_0 is None:
+        return [*said, "no uncoordinated run at a delay of 0 counts"]
+    for who, factor, (least, most) in zip("AB", (at_0.a_factor, at_0.b_factor), pair.factors, strict=True):
+        if not least <= factor.mean <= most:
+            said.append(
+                f"{who} is slowed down by a factor of {factor.mean:.2f} at a delay of 0, not {least:g} to {most:g}"
+            )
+    if study.bites and (at_0.link_share is None or at_0.link_share < LEAST_LINK_SHARE):
+        said.append(
+            f"storage links carry {at_0.link_share} of their rate while both are in I/O, not {LEAST_LINK_SHARE:g}"
+        )
+    return said
+
+
+def too_many_not_counted(keys: Iterable[Key], runs: Sequence[Run]) -> list[str]:
+    """A line for each of these points of which more than a quarter of the runs do not count."""
+    said = []
+    for key in keys:
+        out, counted = len(problems_of(key, runs)), len(of_key(key, runs))
+        if out > MOST_NOT_COUNTED * (out + counted):
+            said.append(f"{key.text}: {out} of {out + counted} runs do not count, above {MOST_NOT_COUNTED:.0%}")
+    return said
+
+
+def _differing_bed(was: dict[str, Any] | None, now: dict[str, Any]) -> list[str]:
+    if was is None:
+        return ["bed"]
+    # A file has lists where a plan has tuples.
+    return [f"bed.{key}" for key, value in now.items() if _plain(was.get(key)) != _plain(value)]
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _plain(one) for key, one in value.items()}
+    return [_plain(one) for one in value] if isinstance(value, list | tuple) else value

@@ -1,0 +1,44 @@
+"""Figures of `make study-policy_gap`: a search that was cut off says nothing of the gap. Instances are invented."""
+
+from dataclasses import replace
+
+import pytest
+from policy_gap import APPLICATIONS, INSTANCES, Instance, report
+
+
+def instances(count: int, gap: float = 0.01) -> list[Instance]:
+    return [
+        Instance(APPLICATIONS[i % 3], i // 3, 0, "cpu-hours", gap, 100, True, 0.1) for i in range(count)
+    ]  # fmt: skip
+
+
+def said(found: list[Instance], capsys: pytest.CaptureFixture[str]) -> list[str]:
+    report(found)
+    return capsys.readouterr().out.splitlines()
+
+
+def test_all_instances_complete_give_the_figure(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = said(instances(INSTANCES), capsys)
+    assert "policy.heuristic_gap_greatest 0.01 ratio" in lines
+    assert "policy.heuristic_gap_not_complete 0 instances" in lines
+    assert not any(line.startswith("unmet") for line in lines)
+
+
+def test_one_search_that_was_cut_off_leaves_it_not_met_and_is_in_no_mean(capsys: pytest.CaptureFixture[str]) -> None:
+    found = instances(INSTANCES)
+    found[0] = replace(found[0], gap=0.0, complete=False)
+    lines = said(found, capsys)
+    assert "policy.heuristic_gap_not_complete 1 instances" in lines
+    assert lines[-1] == (
+        "unmet policy.heuristic_gap of 1000, 1 searches were cut off, whose gap is not known; "
+        "of 999 complete ones the greatest gap is 0.0100, the mean 0.01000"
+    )
+    assert "policy.heuristic_gap_of_9_mean 0.01 ratio" in lines
+    assert "policy.heuristic_gap_of_9_instances 333 instances" in lines
+
+
+def test_fewer_than_all_instances_are_no_measurement(capsys: pytest.CaptureFixture[str]) -> None:
+    assert (
+        "unmet policy.heuristic_gap 30 of 1000 instances; the same command goes on" in said(instances(30), capsys)[-1]
+    )
+    assert said([], capsys)[-1] == "unmet policy.heuristic_gap 0 of 1000 instances; the same command goes on"
