@@ -148,8 +148,8 @@ void running_agent::advance(size_t at, int64_t now_ns) {
         if (todo.wait) page_.tell_wait(at, todo.wait->expected_s, todo.wait->holders);
         page_.tell_no_turn_reason(at, one.agent.no_turn_reason());
         if (todo.clean_caches) one.cleaner.begin(page_.process_ids());
-        wake_at_s_ = std::min(wake_at_s_, todo.wake_at_s);
         again = todo.look_again;
+        if (!again) wake_at_s_ = std::min(wake_at_s_, todo.wake_at_s);
         const bool closes = todo.close;
         // The link may tell of a break meanwhile, which is for the next turn.
         const std::vector<to_coordinator> messages = todo.messages;

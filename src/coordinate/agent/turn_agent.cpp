@@ -199,8 +199,21 @@ void turn_agent::note_phases() {
     }
     seen_bytes_ = bytes;
     seen_begun_ = state_.begun;
+    end_phase_if_over(active);
+}
+
+void turn_agent::end_phase_if_over(bool active) {
     // A phase that is being stopped says so first.
-    if (in_phase_ && !active && (silent_ || !stop_.any()) && now_s_ - active_s_ >= how_.pause_s) end_phase();
+    const bool is_over = in_phase_ && !active && (silent_ || !stop_.any()) && now_s_ - active_s_ >= how_.pause_s;
+    closes_ = is_over && lets_begin();
+    if (closes_) todo_.look_again = true;
+    if (is_over && !closes_) end_phase();
+}
+
+/// Whether a call may begin under the lease by the page that was shown before the processes were looked at.
+bool turn_agent::lets_begin() const {
+    if (!shown_) return false;  // or by that of a process which heard nothing
+    return shown_->to != permission::closed && shown_->to != permission::unasked && shown_->to != permission::waiting;
 }
 
 void turn_agent::end_phase() {
@@ -325,7 +338,8 @@ void turn_agent::stop_calls() {
 permission turn_agent::wanted() const {
     if (silent_) return permission::unasked;
     if (stop_.any()) return stop_.wanted();
-    if (!lease_.any() || lease_.is_stale() || now_s_ - heard_s_ > lease_silence_s) return permission::waiting;
+    if (closes_ || !lease_.any() || lease_.is_stale() || now_s_ - heard_s_ > lease_silence_s)
+        return permission::waiting;
     return lease_.is_standing() && !in_phase_ ? permission::standing : permission::allowed;
 }
 
@@ -349,6 +363,14 @@ double turn_agent::next_look_s() const {
     return std::max(next_s, now_s_ + how_.stop_look_s);
 }
 
+void turn_agent::say_all() {
+    say_phase();
+    stop_calls();
+    keep_lease();
+    say_expected();
+    if (registered_ && now_s_ - sent_s_ >= heartbeat_s_) say(heartbeat{});
+}
+
 const agent_effects& turn_agent::advance(double now_s) {
     now_s_ = std::max(now_s_, now_s);
     if (withdraws_) {
@@ -363,11 +385,7 @@ const agent_effects& turn_agent::advance(double now_s) {
     }
     note_silence();
     note_phases();
-    say_phase();
-    stop_calls();
-    keep_lease();
-    say_expected();
-    if (registered_ && now_s_ - sent_s_ >= heartbeat_s_) say(heartbeat{});
+    if (!closes_) say_all();
     show();
     todo_.wake_at_s = todo_.look_again ? now_s_ : next_look_s();
     given_ = std::exchange(todo_, {});
