@@ -162,10 +162,10 @@ void turn_agent::heard(const company& what) {
     if (what.lease == lease_.id()) lease_.note_others(what.others);
 }
 
-void turn_agent::give_back_if_quiet() {
-    if (!in_phase_ || !lease_.any() || stop_.any() || state_.under_way > 0 || state_.waiting > 0) return;
-    ++counted_.handed_back;
-    end_phase();
+bool turn_agent::give_back_if_quiet() {
+    const bool active = state_.under_way > 0 || state_.waiting > 0;
+    hands_back_ = in_phase_ && lease_.any() && !stop_.any() && !active;
+    return hands_back_;
 }
 
 void turn_agent::say(to_coordinator message) {
@@ -203,11 +203,16 @@ void turn_agent::note_phases() {
 }
 
 void turn_agent::end_phase_if_over(bool active) {
+    const bool pauses = now_s_ - active_s_ >= how_.pause_s;
     // A phase that is being stopped says so first.
-    const bool is_over = in_phase_ && !active && (silent_ || !stop_.any()) && now_s_ - active_s_ >= how_.pause_s;
+    const bool is_over = in_phase_ && !active && (silent_ || !stop_.any()) && (pauses || hands_back_);
     closes_ = is_over && lets_begin();
     if (closes_) todo_.look_again = true;
-    if (is_over && !closes_) end_phase();
+    if (closes_) return;
+    hands_back_ = false;
+    if (!is_over) return;
+    counted_.handed_back += pauses ? 0 : 1;
+    end_phase();
 }
 
 /// Whether a call may begin under the lease by the page that was shown before the processes were looked at.

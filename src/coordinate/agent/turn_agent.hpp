@@ -86,8 +86,9 @@ class turn_agent {
     void caches_clean();
     /// A process has replaced the turn in the page: it must be written anew.
     void page_was_replaced() { shown_.reset(); }
-    /// The job waits at another file system: a turn under which nothing moves at present is given back at once.
-    void give_back_if_quiet();
+    /// The job waits at another file system: a turn under which nothing was seen to move is given back in the next
+    /// advance(), if nothing moves then. False: nothing comes of it.
+    bool give_back_if_quiet();
     /// The job ends.
     void withdraw() { withdraws_ = true; }
 
@@ -174,6 +175,7 @@ class turn_agent {
     int64_t cleaned_bytes_ = 0;   ///< likewise, of which nothing is in the caches any more
     int64_t cleaning_bytes_ = 0;  ///< likewise, when they were last asked to be cleaned
     uint64_t seen_begun_ = 0;
+    bool hands_back_ = false;    ///< when nothing moves
     bool closes_ = false;        ///< the page lets nothing begin, until the processes were looked at again
     told_expectation expected_;  ///< the next one
     told_rest told_rest_;

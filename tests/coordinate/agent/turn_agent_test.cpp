@@ -219,6 +219,27 @@ TEST_F(turn_agents, give_back_a_quiet_turn_at_once_and_one_that_moves_not) {
     EXPECT_EQ(agent->counted().handed_back, 1U);
 }
 
+TEST_F(turn_agents, keep_a_turn_that_they_would_give_back_where_a_call_begins_meanwhile) {
+    join();
+    begin();
+    node.under_way = 0;
+    advance(0.001);
+    agent->give_back_if_quiet();
+    node.under_way = 1;  // since they looked
+    advance();
+    EXPECT_EQ(look(), transcript{});
+    node.under_way = 0;
+    advance(0.001);
+    agent->give_back_if_quiet();
+    at_close = [&] { node.under_way = 1; };  // or since they looked again
+    advance();
+    EXPECT_EQ(look(), (transcript{"page waiting", "page allowed"}));
+    node.under_way = 0;
+    advance(0.001);
+    EXPECT_EQ(look(), transcript{}) << "they are asked each time";
+    EXPECT_EQ(agent->counted().handed_back, 0U);
+}
+
 TEST_F(turn_agents, tell_when_the_next_phase_is_expected_once) {
     join();
     node.next_probability = 0.8;
