@@ -50,7 +50,8 @@ void turn_agent::caches_clean() {
 void turn_agent::note_stale() {
     if (!lease_.any() || now_s_ - heard_s_ <= lease_silence_s) return;
     lease_.make_stale();
-    informed_ = false;
+    // In a stop the phase is not told anew; how far the stop has come is.
+    if (stop_.lease() != lease_.id()) informed_ = false;
 }
 
 void turn_agent::heard(const registered& what) {
