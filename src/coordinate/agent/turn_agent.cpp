@@ -342,6 +342,7 @@ void turn_agent::stop_calls() {
 }
 
 permission turn_agent::wanted() const {
+    if (withdraws_) return permission::closed;
     if (silent_) return permission::unasked;
     if (stop_.any()) return stop_.wanted();
     if (closes_ || !lease_.any() || lease_.is_stale() || now_s_ - heard_s_ > lease_silence_s)
@@ -381,7 +382,7 @@ const agent_effects& turn_agent::advance(double now_s) {
     now_s_ = std::max(now_s_, now_s);
     if (withdraws_) {
         if (registered_) say(coordinate::withdraw{});
-        registered_ = withdraws_ = false;
+        registered_ = false;
     }
     if (connected_ && state_.processes > processes_told_) {
         registration what = how_.job;

@@ -89,7 +89,7 @@ class turn_agent {
     /// The job waits at another file system: a turn under which nothing was seen to move is given back in the next
     /// advance(), if nothing moves then. False: nothing comes of it.
     bool give_back_if_quiet();
-    /// The job ends.
+    /// The job ends: a process that has the page and comes yet finds it closed.
     void withdraw() { withdraws_ = true; }
 
     /// Valid until the next call.

@@ -253,6 +253,15 @@ TEST_F(turn_agents, tell_when_the_next_phase_is_expected_once) {
     EXPECT_EQ(look(), transcript{"expect"});
 }
 
+TEST_F(turn_agents, leave_a_closed_page_behind) {
+    join();
+    hear(standing{5, 2000, 90});
+    look();
+    agent->withdraw();
+    advance();
+    EXPECT_EQ(look(), (transcript{"page closed", "withdraw"}));
+}
+
 TEST_F(turn_agents, write_the_turn_anew_when_a_process_has_replaced_it) {
     join();
     agent->page_was_replaced();
