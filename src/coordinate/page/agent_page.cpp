@@ -226,7 +226,9 @@ size_t agent_page::free_dead(const std::function<void(const process_slot&)>& unt
         const uint64_t owner = slot.owner.load(std::memory_order_acquire);
         if (owner == 0) continue;
         const process_life now = life_of_process(process_slot::pid_of(owner));
-        if (now.start != 0 && static_cast<uint32_t>(now.start) == process_slot::start_of(owner)) {
+        const uint32_t known = process_slot::start_of(owner);  // 0: the process could not ask
+        const bool is_another = now.start != 0 && known != 0 && static_cast<uint32_t>(now.start) != known;
+        if (!now.is_dead && !is_another) {
             replaced_.look(i, slot, now);
             continue;
         }
