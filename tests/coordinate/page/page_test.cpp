@@ -230,6 +230,21 @@ TEST(page, forgets_what_a_killed_process_had_under_way_but_not_what_it_moved) {
     EXPECT_EQ(one.shared().slots[0].locks, 0U);
 }
 
+TEST(page, counts_no_calls_where_a_process_has_counted_out_more_than_began) {
+    const agent_page one = page_of();
+    process_part& part = claim_slot(one.shared(), own_name())->at[0];
+    part.under_way.fetch_sub(1);  // a jump left the call before it was counted
+    part.waiting.fetch_sub(1);
+    node_state now = one.observe(0, 0, 1);
+    EXPECT_EQ(now.under_way, 0);
+    EXPECT_EQ(now.waiting, 0);
+    EXPECT_EQ(now.active, 0);
+    claim_slot(one.shared(), 1)->at[0].under_way = 2;
+    now = one.observe(0, 0, 1);
+    EXPECT_EQ(now.under_way, 2);
+    EXPECT_EQ(now.active, 1);
+}
+
 TEST(page, shows_processes_that_died_before_they_told_or_could_not) {
     agent_page one = page_of();
     for (const uint32_t told : {process_slot::nobody_yet, process_slot::itself, process_slot::its_agent}) {
