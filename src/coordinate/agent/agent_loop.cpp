@@ -46,7 +46,7 @@ class running_agent {
     void hand_out_page();
     void turn();
     void advance(size_t at, int64_t now_ns);
-    void give_back_elsewhere(size_t waiting);
+    void give_back_elsewhere(size_t waiting, int64_t now_ns);
     [[nodiscard]] bool is_over(int64_t now_ns);
     void tell_facts(int64_t now_ns, bool is_end);
 
@@ -148,8 +148,8 @@ void running_agent::advance(size_t at, int64_t now_ns) {
         if (todo.wait) page_.tell_wait(at, todo.wait->expected_s, todo.wait->holders);
         page_.tell_no_turn_reason(at, one.agent.no_turn_reason());
         if (todo.clean_caches) one.cleaner.begin(page_.process_ids());
-        wake_at_s_ = std::min(wake_at_s_, todo.wake_at_s);
         again = todo.look_again;
+        if (!again) wake_at_s_ = std::min(wake_at_s_, todo.wake_at_s);
         const bool closes = todo.close;
         // The link may tell of a break meanwhile, which is for the next turn.
         const std::vector<to_coordinator> messages = todo.messages;
@@ -159,9 +159,9 @@ void running_agent::advance(size_t at, int64_t now_ns) {
     }
 }
 
-void running_agent::give_back_elsewhere(size_t waiting) {
+void running_agent::give_back_elsewhere(size_t waiting, int64_t now_ns) {
     for (size_t i = 0; i < all_.size(); ++i) {
-        if (i != waiting) all_[i]->agent.give_back_if_quiet();
+        if (i != waiting && all_[i]->agent.give_back_if_quiet()) advance(i, now_ns);
     }
 }
 
@@ -176,7 +176,7 @@ void running_agent::turn() {
     wake_at_s_ = seconds(now_ns) + 0.25;
     for (size_t i = 0; i < all_.size(); ++i) {
         advance(i, now_ns);
-        if (all_[i]->agent.waits()) give_back_elsewhere(i);
+        if (all_[i]->agent.waits()) give_back_elsewhere(i, now_ns);
     }
     tell_facts(now_ns, false);
 }

@@ -120,8 +120,8 @@ void coordinator_link::read() {
     if (!connection_) return;
     const int64_t now_ns = monotonic_ns();
     if (was_silent(now_ns)) return close();
-    heard_ns_ = now_ns;
-    const auto got = connection_->read_lines([this](std::string_view line) {
+    const auto got = connection_->read_lines([this, now_ns](std::string_view line) {
+        heard_ns_ = now_ns;
         const auto message = decode_from_coordinator(line);
         if (const auto* const understood = std::get_if<from_coordinator>(&message)) {
             heed(*understood);

@@ -50,7 +50,8 @@ void turn_agent::caches_clean() {
 void turn_agent::note_stale() {
     if (!lease_.any() || now_s_ - heard_s_ <= lease_silence_s) return;
     lease_.make_stale();
-    informed_ = false;
+    // In a stop the phase is not told anew; how far the stop has come is.
+    if (stop_.lease() != lease_.id()) informed_ = false;
 }
 
 void turn_agent::heard(const registered& what) {
@@ -162,10 +163,10 @@ void turn_agent::heard(const company& what) {
     if (what.lease == lease_.id()) lease_.note_others(what.others);
 }
 
-void turn_agent::give_back_if_quiet() {
-    if (!in_phase_ || !lease_.any() || stop_.any() || state_.under_way > 0 || state_.waiting > 0) return;
-    ++counted_.handed_back;
-    end_phase();
+bool turn_agent::give_back_if_quiet() {
+    const bool active = state_.under_way > 0 || state_.waiting > 0;
+    hands_back_ = in_phase_ && lease_.any() && !stop_.any() && !active;
+    return hands_back_;
 }
 
 void turn_agent::say(to_coordinator message) {
@@ -199,8 +200,26 @@ void turn_agent::note_phases() {
     }
     seen_bytes_ = bytes;
     seen_begun_ = state_.begun;
+    end_phase_if_over(active);
+}
+
+void turn_agent::end_phase_if_over(bool active) {
+    const bool pauses = now_s_ - active_s_ >= how_.pause_s;
     // A phase that is being stopped says so first.
-    if (in_phase_ && !active && (silent_ || !stop_.any()) && now_s_ - active_s_ >= how_.pause_s) end_phase();
+    const bool is_over = in_phase_ && !active && (silent_ || !stop_.any()) && (pauses || hands_back_);
+    closes_ = is_over && lets_begin();
+    if (closes_) todo_.look_again = true;
+    if (closes_) return;
+    hands_back_ = false;
+    if (!is_over) return;
+    counted_.handed_back += pauses ? 0 : 1;
+    end_phase();
+}
+
+/// Whether a call may begin under the lease by the page that was shown before the processes were looked at.
+bool turn_agent::lets_begin() const {
+    if (!shown_) return false;  // or by that of a process which heard nothing
+    return shown_->to != permission::closed && shown_->to != permission::unasked && shown_->to != permission::waiting;
 }
 
 void turn_agent::end_phase() {
@@ -323,9 +342,11 @@ void turn_agent::stop_calls() {
 }
 
 permission turn_agent::wanted() const {
+    if (withdraws_) return permission::closed;
     if (silent_) return permission::unasked;
     if (stop_.any()) return stop_.wanted();
-    if (!lease_.any() || lease_.is_stale() || now_s_ - heard_s_ > lease_silence_s) return permission::waiting;
+    if (closes_ || !lease_.any() || lease_.is_stale() || now_s_ - heard_s_ > lease_silence_s)
+        return permission::waiting;
     return lease_.is_standing() && !in_phase_ ? permission::standing : permission::allowed;
 }
 
@@ -349,11 +370,19 @@ double turn_agent::next_look_s() const {
     return std::max(next_s, now_s_ + how_.stop_look_s);
 }
 
+void turn_agent::say_all() {
+    say_phase();
+    stop_calls();
+    keep_lease();
+    say_expected();
+    if (registered_ && now_s_ - sent_s_ >= heartbeat_s_) say(heartbeat{});
+}
+
 const agent_effects& turn_agent::advance(double now_s) {
     now_s_ = std::max(now_s_, now_s);
     if (withdraws_) {
         if (registered_) say(coordinate::withdraw{});
-        registered_ = withdraws_ = false;
+        registered_ = false;
     }
     if (connected_ && state_.processes > processes_told_) {
         registration what = how_.job;
@@ -363,11 +392,7 @@ const agent_effects& turn_agent::advance(double now_s) {
     }
     note_silence();
     note_phases();
-    say_phase();
-    stop_calls();
-    keep_lease();
-    say_expected();
-    if (registered_ && now_s_ - sent_s_ >= heartbeat_s_) say(heartbeat{});
+    if (!closes_) say_all();
     show();
     todo_.wake_at_s = todo_.look_again ? now_s_ : next_look_s();
     given_ = std::exchange(todo_, {});

@@ -55,6 +55,12 @@ struct agent_effects {
 /// round they stay held until the coordinator names the round for all nodes: otherwise a writer could begin that round
 /// before it is told. Rounds below go on. `stopped` is said when no call is under way that the stop allows, no
 /// aggregator can begin one (or has not for `settings::behind_s`), and the caches are clean.
+///
+/// A phase ends in two steps of one turn: the page lets nothing begin under the lease any more; the processes are
+/// looked at again; `release` is said if the phase is over still. A call that began before it could see that page was
+/// counted before the look (page.hpp: process_part); one that comes later does not move. In either case the look sees
+/// the call, unless it has ended: the page says again what it said, and the phase goes on under its lease. One look was
+/// not enough: between that and the page, a call could begin under a turn that is given back.
 class turn_agent {
   public:
     /// One that has waited for as long as any may gets its turn from the coordinator: it goes on by itself only when
@@ -80,9 +86,10 @@ class turn_agent {
     void caches_clean();
     /// A process has replaced the turn in the page: it must be written anew.
     void page_was_replaced() { shown_.reset(); }
-    /// The job waits at another file system: a turn under which nothing moves at present is given back at once.
-    void give_back_if_quiet();
-    /// The job ends.
+    /// The job waits at another file system: a turn under which nothing was seen to move is given back in the next
+    /// advance(), if nothing moves then. False: nothing comes of it.
+    bool give_back_if_quiet();
+    /// The job ends: a process that has the page and comes yet finds it closed.
     void withdraw() { withdraws_ = true; }
 
     /// Valid until the next call.
@@ -118,7 +125,10 @@ class turn_agent {
     void begin_lease(uint64_t lease, int64_t bytes, bool is_standing);
     void note_silence();
     void note_phases();
+    void end_phase_if_over(bool active);
+    [[nodiscard]] bool lets_begin() const;
     void end_phase();
+    void say_all();
     void say_phase();
     void say_progress();
     void keep_lease();
@@ -165,6 +175,8 @@ class turn_agent {
     int64_t cleaned_bytes_ = 0;   ///< likewise, of which nothing is in the caches any more
     int64_t cleaning_bytes_ = 0;  ///< likewise, when they were last asked to be cleaned
     uint64_t seen_begun_ = 0;
+    bool hands_back_ = false;    ///< when nothing moves
+    bool closes_ = false;        ///< the page lets nothing begin, until the processes were looked at again
     told_expectation expected_;  ///< the next one
     told_rest told_rest_;
 

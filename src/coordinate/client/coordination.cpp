@@ -130,10 +130,7 @@ program_place take_place(const job_identity& job, const coordination& by, const 
 }
 
 program_place take_place_of_program(const coordination& by, const void* within) {
-    static program_place taken;
-    static int taken_by = 0;
     if (by.mounts.empty()) return {nullptr, nullptr, by.why};
-    if (taken.slot != nullptr && taken_by == ::getpid()) return taken;
     let_layers_start();
     program_place found = take_place(find_job(), by, within);
     if (found.slot == nullptr) return found;
@@ -142,8 +139,7 @@ program_place take_place_of_program(const coordination& by, const void* within) 
         found.slot->told.store(1, std::memory_order_release);  // there is no file of facts to wait for
         ring_agent(*found.shared);
     }
-    taken_by = ::getpid();
-    return taken = found;
+    return found;
 }
 
 }  // namespace halcyon::coordinate

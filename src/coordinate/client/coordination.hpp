@@ -34,8 +34,8 @@ struct program_place {
 /// at most.
 program_place take_place(const job_identity& job, const coordination& by, const void* within);
 
-/// Likewise, of a program that takes its turns by itself: under the name of its job, or as a job of its own. A process
-/// has one for good. Not for two threads at once.
+/// Likewise, of a program that takes its turns by itself: under the name of its job, or as a job of its own. Once it
+/// has one, a process keeps it, and does not ask again. Not for two threads at once.
 program_place take_place_of_program(const coordination& by, const void* within);
 
 }  // namespace halcyon::coordinate

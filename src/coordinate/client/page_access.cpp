@@ -85,7 +85,6 @@ bool is_of_own_user(int fd) {
 
 /// The descriptor that comes with the agent's message; negative: none came in time.
 int receive_descriptor(int fd, int64_t until_ns) {
-    limit_wait(fd, SO_RCVTIMEO, until_ns);
     uint64_t bytes = 0;
     iovec part{&bytes, sizeof bytes};
     alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
@@ -94,7 +93,11 @@ int receive_descriptor(int fd, int64_t until_ns) {
     message.msg_iovlen = 1;
     message.msg_control = control;
     message.msg_controllen = sizeof control;
-    const long got = direct::call(SYS_recvmsg, fd, direct::address(&message), MSG_CMSG_CLOEXEC);
+    long got = -EINTR;
+    while (got == -EINTR) {  // signal(7): where there is a limit, also behind a stop that no handler sees
+        limit_wait(fd, SO_RCVTIMEO, until_ns);
+        got = direct::call(SYS_recvmsg, fd, direct::address(&message), MSG_CMSG_CLOEXEC);
+    }
     const cmsghdr* const with = CMSG_FIRSTHDR(&message);
     if (got != sizeof bytes || with == nullptr || with->cmsg_type != SCM_RIGHTS) return -1;
     int found = -1;

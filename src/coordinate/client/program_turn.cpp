@@ -92,7 +92,7 @@ void program_turn::hold(passage how) {
     how_ = how;
     unasked_ += how == passage::unasked ? 1 : 0;
     starving_ += how == passage::starving ? 1 : 0;
-    if (own_->held.load() == 0) own_->counted_from.store(counted_before_);
+    if (own_->held.load() == 0) own_->counted_from.store(counted_before_ ? *counted_before_ : own_bytes());
     own_->held.fetch_add(1);
     stage_ = stage::holding;
     part_->waiting.fetch_sub(1);  // after it came to be under way: never neither
@@ -113,11 +113,7 @@ class program_turn::waiting_phase {
     }
     void go_out_of_turn(passage why) { of_.hold(why); }
     void leave_for_wait(int64_t) {}
-    /// What moves in the wait, in other parts of the program, is none of the turn's.
-    bool come_back() {
-        of_.counted_before_ = own_bytes();
-        return true;
-    }
+    bool come_back() { return true; }
 
   private:
     program_turn& of_;
@@ -133,7 +129,9 @@ bool program_turn::try_take() {
 /// `follows`: as of enter(). After `most_ns` out of turn.
 void program_turn::wait_until_taken(bool follows, int64_t most_ns) {
     const int64_t began_ns = monotonic_ns();
-    counted_before_ = own_bytes();
+    // What moves in the wait, in other parts of the program, is none of the turn's. Looked at once, when the turn has
+    // come: to read the account counts in it, and would seem to move bytes under a turn at another file system.
+    counted_before_.reset();
     waiting_phase one(*this, follows, most_ns == INT64_MAX ? INT64_MAX : began_ns + most_ns);
     static_cast<void>(wait_for_turn(place(), one));
     const int64_t waited_ns = monotonic_ns() - began_ns;

@@ -71,7 +71,7 @@ class program_turn {
     stage stage_ = stage::idle;
     passage how_ = passage::under_lease;
     int64_t asked_ns_ = 0;
-    int64_t counted_before_ = -1;  ///< bytes of the process, as of when it began to ask or last looked at the turn
+    std::optional<int64_t> counted_before_;  ///< bytes of the process when it announced; none: it has waited since
     int64_t waited_ns_ = 0;
     uint64_t unasked_ = 0, starving_ = 0;
 };

@@ -1,5 +1,7 @@
 #include "coordinate/layer/turn_taker.hpp"
 
+#include <algorithm>
+
 #include "base/clock.hpp"
 #include "coordinate/page/agent_ring.hpp"
 #include "coordinate/page/slot_claim.hpp"
@@ -14,6 +16,13 @@ constexpr auto relaxed = std::memory_order_relaxed;
 bool moves_in_background(calls::call_id parent) {
     const calls::function_entry& entry = calls::entry_of(static_cast<uint16_t>(parent));
     return entry.at == calls::level::mpiio && (entry.does == calls::kind::wait || calls::never_waits(parent));
+}
+
+/// No more than are counted: a jump may have left a call that its thread had noted, and not counted yet.
+void count_out(std::atomic<uint32_t>& counted, uint32_t calls) {
+    uint32_t before = counted.load(relaxed);
+    while (!counted.compare_exchange_weak(before, before - std::min(before, calls))) {
+    }
 }
 
 }  // namespace
@@ -62,8 +71,8 @@ void turn_taker::begin_round(own_calls& own) {
 /// itself out.
 void turn_taker::forget_calls(own_calls& own) {
     if (own.depth[file_system_] == 0 && own.waits[file_system_] == 0) return;
-    part_->under_way.fetch_sub(own.depth[file_system_]);
-    part_->waiting.fetch_sub(own.waits[file_system_]);
+    count_out(part_->under_way, own.depth[file_system_]);
+    count_out(part_->waiting, own.waits[file_system_]);
     own.depth[file_system_] = own.waits[file_system_] = 0;
     ring();
 }

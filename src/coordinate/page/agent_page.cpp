@@ -45,6 +45,11 @@ void add_forecast(node_state& all, const process_part& of, int64_t in_step, int6
     all.next_probability = one.next_probability;
 }
 
+/// A jump may leave a call that its thread has noted, and not counted yet: the process then counts out one too many.
+int64_t calls_of(const std::atomic<uint32_t>& count) {
+    return std::max<int64_t>(static_cast<int32_t>(count.load()), 0);
+}
+
 /// Whether a process may begin a round that the stop allows: it is in a collective call, under which, or under the one
 /// before, it moved bytes, and its next round is below the stop. Or it is held back before such a round, and has not
 /// seen yet that it may go on.
@@ -52,7 +57,7 @@ bool is_behind(const process_part& part, uint64_t stop_round) {
     const uint64_t inside = part.inside.load(relaxed);
     if (inside == rounds::none) return false;
     const uint64_t round = std::max(part.round.load(relaxed), inside);
-    if (part.waiting.load(relaxed) > 0) return round > inside && round < stop_round;
+    if (calls_of(part.waiting) > 0) return round > inside && round < stop_round;
     const bool moves = round > inside || part.aggregates.load(relaxed) != 0;
     return moves && round + 1 < stop_round;
 }
@@ -200,7 +205,7 @@ node_state agent_page::observe(size_t file_system, uint64_t stop_round, int64_t 
         found.moved += part.moved.load(relaxed);
         found.unasked += part.unasked.load(relaxed);
         if (replaced_.contains(i, slot)) continue;
-        const uint32_t under_way = part.under_way.load(), waits = part.waiting.load();
+        const int64_t under_way = calls_of(part.under_way), waits = calls_of(part.waiting);
         found.under_way += under_way;
         found.waiting += waits;
         const int64_t in_step = moved_in_step_.of(i, slot, file_system, now_ns);
@@ -226,7 +231,9 @@ size_t agent_page::free_dead(const std::function<void(const process_slot&)>& unt
         const uint64_t owner = slot.owner.load(std::memory_order_acquire);
         if (owner == 0) continue;
         const process_life now = life_of_process(process_slot::pid_of(owner));
-        if (now.start != 0 && static_cast<uint32_t>(now.start) == process_slot::start_of(owner)) {
+        const uint32_t known = process_slot::start_of(owner);  // 0: the process could not ask
+        const bool is_another = now.start != 0 && known != 0 && static_cast<uint32_t>(now.start) != known;
+        if (!now.is_dead && !is_another) {
             replaced_.look(i, slot, now);
             continue;
         }

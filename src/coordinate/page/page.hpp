@@ -132,7 +132,7 @@ struct alignas(64) process_slot {
     process_part at[most_file_systems];
     program_turns by_itself;
 
-    /// `start_ticks`: when the process began, field 22 of /proc/<pid>/stat. Never 0.
+    /// `start_ticks`: when the process began, field 22 of /proc/<pid>/stat; 0: it could not ask. Never 0 as a whole.
     static constexpr uint64_t owner_of(int pid, uint64_t start_ticks) {
         return static_cast<uint64_t>(static_cast<uint32_t>(pid)) << 32U | (start_ticks & UINT32_MAX);
     }

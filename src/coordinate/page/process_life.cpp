@@ -1,5 +1,6 @@
 #include "coordinate/page/process_life.hpp"
 
+#include <cerrno>
 #include <string_view>
 
 #include "calls/state/direct_call.hpp"
@@ -50,9 +51,12 @@ process_life life_of_process(int pid) {
     std::string_view rest = read_whole(path_of_process(pid, "/stat"), text);
     const size_t name_ends = rest.rfind(") ");  // "12 (name) S 1 …": the name may hold anything
     process_life found;
-    if (name_ends == std::string_view::npos) return found;
+    if (name_ends == std::string_view::npos) {
+        found.is_dead = pid <= 0 || direct::call(SYS_kill, pid, 0) == -ESRCH;
+        return found;
+    }
     rest.remove_prefix(name_ends + 2);
-    bool ended = false;
+    bool& ended = found.is_dead;
     uint64_t code = 0;
     for (int field = field_of_state; !rest.empty(); ++field) {
         if (field == field_of_state) ended = rest[0] == 'Z' || rest[0] == 'X';

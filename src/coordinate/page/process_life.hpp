@@ -6,8 +6,10 @@ namespace halcyon::coordinate {
 
 /// What the system tells of a process; by system calls only, none of which is the C library's.
 struct process_life {
-    /// When the process began, in ticks since the node's start; 0: there is none of this number, or it is dead and
-    /// nobody has waited for it yet.
+    /// There is none of this number, or it is dead and nobody has waited for it yet. Not where the system only does not
+    /// tell: it has no descriptor or memory for that, or hides processes of others.
+    bool is_dead = false;
+    /// When the process began, in ticks since the node's start; 0: it is dead, or this is not known.
     uint64_t start = 0;
     /// Tells the program that it runs from those that it ran before: by where its code and its stack begin, which the
     /// system chooses anew for each. 0: this process may not know.

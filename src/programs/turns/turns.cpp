@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
@@ -70,6 +71,37 @@ std::string told_in(const char (&shared)[room], const std::atomic<uint32_t>& ver
     return text;
 }
 
+/// The handles of this process, and its place in the page of its job. A child may be forked off while another thread is
+/// in open(): the child begins anew, instead of with a lock that nobody gives back and with things half changed.
+class handles_of_process {
+  public:
+    static handles_of_process& here() {
+        static std::atomic<handles_of_process*> latest{nullptr};
+        handles_of_process* known = latest.load(std::memory_order_acquire);
+        while (known == nullptr || known->pid_ != ::getpid()) {
+            auto made = std::make_unique<handles_of_process>();
+            made->of_parent_ = known;
+            if (latest.compare_exchange_strong(known, made.get(), std::memory_order_acq_rel)) return *made.release();
+        }
+        return *known;
+    }
+
+    [[nodiscard]] std::unique_lock<std::mutex> one_at_a_time() { return std::unique_lock(mutex_); }
+    program_place place_by(const coordination& by) {
+        if (by.mounts.empty()) return {nullptr, nullptr, by.why};
+        if (place_.slot == nullptr) place_ = take_place_of_program(by, reinterpret_cast<const void*>(&halcyon_io_init));
+        return place_;
+    }
+    halcyon_io_turns* keep(std::unique_ptr<halcyon_io_turns> one) { return all_.emplace_back(std::move(one)).get(); }
+
+  private:
+    int pid_ = ::getpid();
+    handles_of_process* of_parent_ = nullptr;  ///< never freed, as those that were closed
+    std::mutex mutex_;
+    program_place place_;
+    std::vector<std::unique_ptr<halcyon_io_turns>> all_;
+};
+
 }  // namespace
 
 result<halcyon_io_turns*> halcyon_io_turns::open(const std::string& config, const std::string& path) {
@@ -77,10 +109,9 @@ result<halcyon_io_turns*> halcyon_io_turns::open(const std::string& config, cons
     const auto by = find_coordination(config);
     if (!by) return by.why();
     auto made = std::make_unique<halcyon_io_turns>();
-    static std::mutex one_at_a_time;
-    static std::vector<std::unique_ptr<halcyon_io_turns>> all;
-    const std::lock_guard lock(one_at_a_time);
-    const program_place place = take_place_of_program(*by, reinterpret_cast<const void*>(&halcyon_io_init));
+    handles_of_process& own = handles_of_process::here();
+    const auto lock = own.one_at_a_time();
+    const program_place place = own.place_by(*by);
     const std::string real = real_path(path);
     const size_t at = place.slot == nullptr ? no_mount : mount_of(*place.shared, real);
     if (at != no_mount) {
@@ -96,8 +127,7 @@ result<halcyon_io_turns*> halcyon_io_turns::open(const std::string& config, cons
                                                  mounts_of(*place.shared);
         made->why_ = "I/O is not coordinated: " + made->why_;
     }
-    all.push_back(std::move(made));
-    return all.back().get();
+    return own.keep(std::move(made));
 }
 
 int64_t halcyon_io_turns::moved() const {

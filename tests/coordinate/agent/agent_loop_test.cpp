@@ -14,6 +14,7 @@
 #include <iterator>
 
 #include "coordinate/client/page_access.hpp"
+#include "coordinate/page/slot_claim.hpp"
 #include "temporary_folder.hpp"
 
 namespace halcyon::coordinate {
@@ -67,6 +68,10 @@ class forked_agent {
     forked_agent& operator=(const forked_agent&) = delete;
 
     [[nodiscard]] pid_t pid() const { return pid_; }
+    void await_end() const {
+        siginfo_t how{};
+        ::waitid(P_PID, static_cast<id_t>(pid_), &how, WEXITED | WNOWAIT);
+    }
     /// "": nothing for a minute.
     [[nodiscard]] std::string said() const {
         pollfd one{told_[0], POLLIN, 0};
@@ -146,6 +151,25 @@ TEST_F(agents_of_a_job, say_why_they_cannot_run) {
     with_.mounts.assign(1, {"/" + std::string(600, 'x'), with_.mounts.front().addresses});
     EXPECT_EQ(forked_agent(with_).said(),
               "coordinated path '/" + std::string(39, 'x') + "…' has 601 bytes; expected fewer than 512");
+}
+
+TEST_F(agents_of_a_job, close_the_page_in_the_end_for_a_process_that_has_it_and_comes_later) {
+    with_.linger_s = 0.01;
+    const forked_agent agent(with_);
+    EXPECT_EQ(agent.said(), "ready");
+    page* const shared = agent.open_page();
+    ASSERT_NE(shared, nullptr);
+    const pid_t process = ::fork();
+    if (process == 0) {
+        claim_slot(*shared, process_slot::owner_of(::getpid(), start_of_process(::getpid())));
+        ::pause();
+    }
+    while (shared->slots[0].owner == 0) ::usleep(1000);
+    EXPECT_TRUE(await_beats(*shared, 2));
+    ::kill(process, SIGKILL);
+    ::waitpid(process, nullptr, 0);
+    agent.await_end();
+    EXPECT_EQ(turn_word::state(shared->file_system[0].turn), permission::closed);
 }
 
 TEST_F(agents_of_a_job, take_another_one_that_listens_for_as_good) {

@@ -89,6 +89,27 @@ INSTANTIATE_TEST_SUITE_P(under, agents_of_two_jobs,
                              return name;
                          });
 
+TEST(agents, give_no_turn_back_under_a_call_that_begins_as_its_phase_ends) {
+    int ended = 0;
+    for (unsigned seed = 1; seed <= 10; ++seed) {
+        simulated_jobs jobs(by(policy::rule::fcfs), seed);
+        simulated_node& a = jobs.add("A", "n1", 1);
+        simulated_node& b = jobs.add("B", "n2", 1);
+        for (int i = 0; i < 500; ++i) jobs.step();
+        // Pauses of ten looks, after which a phase is over.
+        jobs.behind_look = [&](simulated_node& one) {
+            if (one.has_ended() && jobs.chance(0.1)) one.all[0].begin_phase(3, 0);
+            one.all[0].begin_call();
+        };
+        for (int i = 0; i < 5000; ++i) {
+            jobs.step();
+            expect_one_mover({&a}, {&b}, jobs.now_s);
+        }
+        ended += static_cast<int>(a.agent.counted().phases + b.agent.counted().phases);
+    }
+    EXPECT_GT(ended, 1000);
+}
+
 TEST(agents, stop_the_nodes_of_a_job_at_the_same_round) {
     int interrupted = 0;
     for (unsigned seed = 1; seed <= 30; ++seed) {

@@ -1,4 +1,4 @@
-// When an agent asks a coordinator again that has refused it.
+// When an agent asks a coordinator again that has refused it, and when it leaves one that is silent.
 #include "coordinate/agent/coordinator_link.hpp"
 
 #include <gtest/gtest.h>
@@ -65,6 +65,40 @@ class refused_links : public testing::Test {
     int refusals_ = 0;
     static constexpr int moment_ms = 50;  // in which somebody would have asked
 };
+
+/// A link to one of two daemons: that of the test, since the other one does not listen.
+class links_to_elected_daemons : public refused_links {
+  protected:
+    links_to_elected_daemons() {
+        link_ = coordinator_link::start(
+                    *loop_, name_ + "," + name_ + "-none", "", "A",
+                    {[this] { connected_ = true; }, [](const from_coordinator&) {}, [this] { connected_ = false; }})
+                    .value();
+        care(0);
+        EXPECT_TRUE(somebody_asks(limit_ms));
+        peer_ = std::move(listener_.accept().value().socket);
+    }
+    void say(std::string_view text) {
+        ASSERT_EQ(::write(peer_.get(), text.data(), text.size()), static_cast<ssize_t>(text.size()));
+    }
+    [[nodiscard]] bool is_left_at(int64_t now_ns) {
+        link_->care(now_ns);
+        return !connected_;
+    }
+    static constexpr auto silence_ns = static_cast<int64_t>(lease_silence_s * second_ns);
+
+    descriptor peer_;
+};
+
+TEST_F(links_to_elected_daemons, do_not_take_a_part_of_a_line_for_a_word_of_the_coordinator) {
+    run_until([&] { return connected_; });
+    const int64_t silent_since_ns = monotonic_ns();
+    for (const char* const part : {"{\"type\"", ": \"heart"}) {
+        say(part);
+        ASSERT_TRUE(loop_->run_once(second_ns));
+    }
+    EXPECT_TRUE(is_left_at(silent_since_ns + silence_ns + 1));
+}
 
 TEST_F(refused_links, ask_again_after_the_time_that_is_named_and_twice_as_long_after_the_next) {
     care(0);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <random>
@@ -184,6 +185,7 @@ class simulated_jobs {
     [[nodiscard]] const std::vector<std::unique_ptr<simulated_node>>& nodes() const { return all_; }
 
     double now_s = 0;
+    std::function<void(simulated_node&)> behind_look;
 
   private:
     void run_agent(simulated_node& one) {
@@ -195,9 +197,12 @@ class simulated_jobs {
         for (bool again = true; again;) {
             one.agent.observed(one.shared.observe(0, one.agent.stop_round(), now_ns));
             const agent_effects& todo = one.agent.advance(now_s);
+            // A call may begin between the look and the change of the page, as well as behind that.
+            if (behind_look) behind_look(one);
+            for (simulated_process& process : one.all)
+                if (chance(0.2)) process.begin_call();
             if (todo.page) one.shared.publish(0, todo.page->to, todo.page->stop_round, todo.page->bytes);
             if (todo.clean_caches) one.cleaning = true;
-            // A call may begin between the hold and the look.
             for (simulated_process& process : one.all)
                 if (chance(0.2)) process.begin_call();
             if (one.connection != 0 && daemon_)

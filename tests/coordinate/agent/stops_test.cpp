@@ -106,6 +106,21 @@ TEST_F(turn_agents, wait_for_an_aggregator_though_other_nodes_took_long_to_tell_
     EXPECT_EQ(agent->counted().stops_behind, 0U);
 }
 
+TEST_F(turn_agents, tell_of_a_long_call_though_the_coordinator_was_silent_for_a_moment_in_the_stop) {
+    join();
+    begin();
+    hear(recall{7});
+    hear(stop{7, 1});
+    advance(lease_silence_s + 0.1);
+    hear(heartbeat{});
+    look();
+    advance(0.25);
+    EXPECT_EQ(look(), transcript{"progress phase 1 lease 7"});
+    const auto* const told = std::get_if<progress>(&last.messages.front());
+    ASSERT_NE(told, nullptr);
+    EXPECT_EQ(told->under_way, 1);
+}
+
 TEST_F(turn_agents, clean_caches_once_more_when_the_last_time_did_not_come_to_its_end) {
     join();
     begin();

@@ -24,6 +24,60 @@ TEST_F(turn_agents, ask_when_a_phase_begins_and_release_when_it_pauses) {
     EXPECT_EQ(look(), (transcript{"page waiting", "progress phase 1 lease 7 moved 400", "release phase 1"}));
 }
 
+TEST_F(turn_agents, go_on_with_a_phase_in_which_a_call_began_before_it_could_see_that_the_page_was_closed) {
+    const auto begins = [&] { node.under_way = 1; };
+    const auto waits = [&] { node.waiting = 1; };
+    const auto comes_and_ends = [&] { node.moved += 10; };
+    join();
+    begin();
+    node.moved = 400;
+    for (const std::function<void()>& meanwhile : std::vector<std::function<void()>>{begins, waits, comes_and_ends}) {
+        node.under_way = node.waiting = 0;
+        advance();
+        look();
+        at_close = meanwhile;
+        advance(0.011);
+        EXPECT_EQ(look(), (transcript{"page waiting", "page allowed"})) << "under the same lease";
+    }
+    node.under_way = node.waiting = 0;
+    advance(0.011);
+    EXPECT_EQ(look(), (transcript{"page waiting", "progress phase 1 lease 7 moved 410", "release phase 1"}));
+    EXPECT_EQ(agent->counted().phases, 1U);
+}
+
+TEST_F(turn_agents, look_once_more_when_a_phase_ends_and_no_oftener) {
+    join();
+    begin();
+    node.under_way = 0;
+    advance();
+    looks = 0;
+    advance(0.011);
+    EXPECT_EQ(looks, 2);
+    EXPECT_GT(last.wake_at_s, now_s) << "and sleep then";
+    node.waiting = 1;
+    advance();  // it gets no turn
+    node.waiting = 0;
+    looks = 0;
+    advance(0.011);
+    EXPECT_EQ(looks, 1) << "the page lets nothing begin";
+    EXPECT_EQ(look().back(), "release phase 2");
+}
+
+TEST_F(turn_agents, look_once_more_before_they_give_back_a_turn_that_was_called_back_when_the_coordinator_fell_silent) {
+    join();
+    begin();
+    hear(recall{7});
+    hear(stop{7, 5});
+    node.moved = 10;
+    node.under_way = 0;
+    advance(0.99);
+    look();  // the caches are not clean
+    looks = 0;
+    advance(0.02);
+    EXPECT_EQ(look(), (transcript{"page unasked before round 5", "progress phase 1 lease 7", "release phase 1"}));
+    EXPECT_EQ(looks, 2) << "rounds below the stop could begin until the page said so";
+}
+
 TEST_F(turn_agents, show_the_lease_of_a_standing_turn_when_a_phase_begins) {
     join();
     hear(standing{5, 2000, 90});
@@ -165,6 +219,27 @@ TEST_F(turn_agents, give_back_a_quiet_turn_at_once_and_one_that_moves_not) {
     EXPECT_EQ(agent->counted().handed_back, 1U);
 }
 
+TEST_F(turn_agents, keep_a_turn_that_they_would_give_back_where_a_call_begins_meanwhile) {
+    join();
+    begin();
+    node.under_way = 0;
+    advance(0.001);
+    agent->give_back_if_quiet();
+    node.under_way = 1;  // since they looked
+    advance();
+    EXPECT_EQ(look(), transcript{});
+    node.under_way = 0;
+    advance(0.001);
+    agent->give_back_if_quiet();
+    at_close = [&] { node.under_way = 1; };  // or since they looked again
+    advance();
+    EXPECT_EQ(look(), (transcript{"page waiting", "page allowed"}));
+    node.under_way = 0;
+    advance(0.001);
+    EXPECT_EQ(look(), transcript{}) << "they are asked each time";
+    EXPECT_EQ(agent->counted().handed_back, 0U);
+}
+
 TEST_F(turn_agents, tell_when_the_next_phase_is_expected_once) {
     join();
     node.next_probability = 0.8;
@@ -176,6 +251,15 @@ TEST_F(turn_agents, tell_when_the_next_phase_is_expected_once) {
     node.next_in_s = 5;
     advance(0.1);
     EXPECT_EQ(look(), transcript{"expect"});
+}
+
+TEST_F(turn_agents, leave_a_closed_page_behind) {
+    join();
+    hear(standing{5, 2000, 90});
+    look();
+    agent->withdraw();
+    advance();
+    EXPECT_EQ(look(), (transcript{"page closed", "withdraw"}));
 }
 
 TEST_F(turn_agents, write_the_turn_anew_when_a_process_has_replaced_it) {

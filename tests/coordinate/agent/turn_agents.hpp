@@ -35,6 +35,7 @@ class turn_agents : public testing::Test {
         now_s += later_s;
         do {
             agent->observed(node);
+            ++looks;
             last = agent->advance(now_s);
             if (last.page) {
                 std::string line = std::string("page ") + name_of(last.page->to);
@@ -43,6 +44,7 @@ class turn_agents : public testing::Test {
                 said.push_back(line);
                 if (last.page->bytes) node.pool = *last.page->bytes;
                 if (last.page->to == permission::hold && at_hold) at_hold();
+                if (last.page->to == permission::waiting && at_close) std::exchange(at_close, nullptr)();
             }
             for (const to_coordinator& message : last.messages)
                 if (!std::holds_alternative<heartbeat>(message) || heartbeats)
@@ -96,8 +98,10 @@ class turn_agents : public testing::Test {
     node_state node;
     agent_effects last;
     transcript said;
+    int looks = 0;
     bool heartbeats = false;
     std::function<void()> at_hold;
+    std::function<void()> at_close;  ///< once
 };
 
 }  // namespace halcyon::coordinate

@@ -25,6 +25,12 @@
 namespace halcyon::coordinate {
 namespace {
 
+void hand_out(const agent_page& shared, int socket) {
+    const uint64_t bytes = sizeof(page);
+    const int fd = shared.fd();
+    static_cast<void>(send_message(socket, std::as_bytes(std::span(&bytes, 1)), std::span(&fd, 1)));
+}
+
 /// Listens for the job `name` with a short queue, stops itself, and hands out a page once it goes on.
 class stopped_agent {
   public:
@@ -76,9 +82,7 @@ class stopped_agent {
         ::raise(SIGSTOP);
         for (;;) {
             const descriptor asks = accept_checked(listening.get()).value();
-            const uint64_t bytes = sizeof(page);
-            const int fd = shared.fd();
-            static_cast<void>(send_message(asks.get(), std::as_bytes(std::span(&bytes, 1)), std::span(&fd, 1)));
+            hand_out(shared, asks.get());
         }
     }
 
@@ -113,6 +117,30 @@ TEST(page_access, waits_for_room_in_the_queue) {
     }
     EXPECT_EQ(agent.open(), "");
     ::waitpid(later, nullptr, 0);
+}
+
+TEST(page_access, waits_on_for_the_page_when_its_process_was_stopped_meanwhile) {
+    page_access::settings wanted;
+    wanted.patience_ms = 60'000;
+    ("stopped-" + std::to_string(::getpid())).copy(wanted.job.name, sizeof wanted.job.name - 1);
+    char socket[100] = {};
+    wanted.job.name_socket(socket, sizeof socket);
+    const descriptor listening = listen_abstract(socket, 2).value();
+    const pid_t pid = ::fork();
+    if (pid == 0) {
+        char complaint[200] = {};
+        ::_exit(page_access::open(wanted, complaint, sizeof complaint) == nullptr ? 1 : 0);
+    }
+    const descriptor asks = accept_checked(listening.get()).value();
+    while (!sleeps(pid)) ::usleep(100);  // in recvmsg(2)
+    int status = 0;
+    ::kill(pid, SIGSTOP);
+    ::waitpid(pid, &status, WUNTRACED);
+    ASSERT_TRUE(WIFSTOPPED(status));
+    ::kill(pid, SIGCONT);
+    hand_out(agent_page::create({.mounts = {"/scratch"}}).value(), asks.get());
+    ::waitpid(pid, &status, 0);
+    EXPECT_EQ(status, 0);
 }
 
 TEST(page_access, does_not_wait_for_ever_for_an_agent_that_does_not_answer) {
@@ -238,10 +266,10 @@ TEST_F(job_with_script, gives_the_agent_long_and_many_variables_and_its_own_sett
     for (const std::string& name : names) ::unsetenv(name.c_str());
     ::unsetenv("HALCYON_ACCOUNT");
     const std::string seen = "\n" + text_of(folder_.file("env"));
-    for (const std::string& line : {"HALCYON_COORDINATORS=" + mounts, std::string("HALCYON_ACCOUNT=physics"),
-                                    std::string("HALCYON_COORDINATE_PATIENCE_MS=250"),
-                                    std::string("HALCYON_COORDINATE_STARVATION_MS=9000"),
-                                    std::string("HALCYON_COORDINATE_PAUSE_MS=50"), names.back() + "=x"})
+    for (const std::string& line :
+         {"HALCYON_COORDINATORS=" + mounts, std::string("HALCYON_ACCOUNT=physics"),
+          std::string("HALCYON_COORDINATE_PATIENCE_MS=250"), std::string("HALCYON_COORDINATE_STARVATION_MS=9000"),
+          std::string("HALCYON_COORDINATE_PAUSE_MS=50"), names.back() + "=x"})
         EXPECT_NE(seen.find("\n" + line + "\n"), std::string::npos) << line.substr(0, 80);
     EXPECT_EQ(seen.find("of another one"), std::string::npos);
 }

@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <csignal>
+#include <fstream>
 #include <optional>
+#include <string>
 #include <thread>
 
 #include "coordinate/layer/called_layer.hpp"
@@ -29,6 +32,22 @@ class program : public program_turn {
   private:
     process_slot* slot_;
 };
+
+/// Makes the system count bytes of this process.
+void move(size_t bytes) {
+    const temporary_folder folder;
+    std::string name = (folder.path() / "file").string();
+    FILE* const file = std::fopen(name.c_str(), "w");
+    std::string data(bytes, 'x');
+    EXPECT_EQ(std::fwrite(data.data(), 1, bytes, file), bytes);
+    std::fclose(file);
+}
+
+uint64_t this_process() {
+    return process_slot::owner_of(::getpid(), start_of_process(::getpid()));
+}
+
+constexpr int64_t mib = 1 << 20;
 
 class program_turn_test : public layer_test {
   protected:
@@ -173,6 +192,42 @@ TEST_F(starving_program, goes_on_out_of_turn_for_the_rest_of_its_phase) {
     EXPECT_EQ(one.steps_starving(), 1U);
 }
 
+class program_that_wakes_often : public layer_test {
+  protected:
+    program_that_wakes_often() : layer_test({.mounts = {"/scratch", "/burst"}, .patience_s = 0.008}) {}
+};
+
+int64_t sleeps_of(pid_t pid) {
+    std::ifstream in("/proc/" + std::to_string(pid) + "/status");
+    for (std::string line; std::getline(in, line);)
+        if (line.starts_with("voluntary_ctxt_switches:")) return std::stoll(line.substr(line.find(':') + 1));
+    return 0;
+}
+
+// The coordinator would never take a turn from a program that waits for another one which has that.
+TEST_F(program_that_wakes_often, does_not_seem_to_move_under_a_turn_while_it_waits_for_another_one) {
+    page_.publish(0, permission::allowed, 0, mib);
+    page_.publish(1, permission::waiting, 0, {});
+    const pid_t pid = ::fork();
+    if (pid == 0) {
+        program holds(page_, this_process()), waits(page_, this_process(), 1);
+        holds.begin();
+        holds.take();
+        waits.begin();
+        waits.take();
+        ::_exit(0);
+    }
+    wait_until([&] { return page_.observe(1, 0, 1).waiting == 1 && state().under_way == 1; });
+    int64_t now_ns = monotonic_ns();
+    const auto moved = [&] { return page_.observe(0, 0, now_ns += 1'000'000'000).moved; };
+    wait_until([&, before = sleeps_of(pid)] { return sleeps_of(pid) > before + 2; });
+    const int64_t before = moved();
+    wait_until([&, slept = sleeps_of(pid)] { return sleeps_of(pid) > slept + 10; });
+    EXPECT_EQ(moved(), before);
+    ::kill(pid, SIGKILL);
+    ::waitpid(pid, nullptr, 0);
+}
+
 TEST_F(program_turn_test, joins_a_turn_that_is_being_called_back) {
     for (const permission state_of_turn : {permission::hold, permission::stop, permission::allowed}) {
         give(state_of_turn, 1);
@@ -223,22 +278,6 @@ TEST_F(program_turn_test, goes_on_while_somebody_of_the_job_holds_a_lock) {
     one.take();
     EXPECT_EQ(one.part().let_locks, 1U);
 }
-
-/// Makes the system count bytes of this process.
-void move(size_t bytes) {
-    const temporary_folder folder;
-    std::string name = (folder.path() / "file").string();
-    FILE* const file = std::fopen(name.c_str(), "w");
-    std::string data(bytes, 'x');
-    EXPECT_EQ(std::fwrite(data.data(), 1, bytes, file), bytes);
-    std::fclose(file);
-}
-
-uint64_t this_process() {
-    return process_slot::owner_of(::getpid(), start_of_process(::getpid()));
-}
-
-constexpr int64_t mib = 1 << 20;
 
 TEST_F(program_turn_test, counts_what_the_system_says_while_it_is_held_and_in_the_end) {
     give(permission::allowed);

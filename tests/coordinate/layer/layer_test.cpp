@@ -419,5 +419,17 @@ TEST_F(layer_test, shows_the_agent_each_call_that_does_not_see_the_end_of_the_tu
     EXPECT_GT(seen, 10);
 }
 
+TEST_F(layer_test, counts_no_call_out_that_a_jump_left_before_it_was_counted) {
+    called_process process(page_, 1);
+    forecaster asks_nobody;
+    turn_taker taker;
+    taker.start(page_.shared(), process.slot(), 0, 1, asks_nobody);
+    own_calls own{};
+    own.depth[0] = own.waits[0] = 1;
+    taker.forget_calls(own);
+    EXPECT_EQ(process.part().under_way, 0U);
+    EXPECT_EQ(process.part().waiting, 0U);
+}
+
 }  // namespace
 }  // namespace halcyon::tests

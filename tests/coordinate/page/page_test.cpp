@@ -1,5 +1,6 @@
 // The page that the processes of a job share with their agent: real processes, killed for real.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -229,6 +230,21 @@ TEST(page, forgets_what_a_killed_process_had_under_way_but_not_what_it_moved) {
     EXPECT_EQ(one.shared().slots[0].locks, 0U);
 }
 
+TEST(page, counts_no_calls_where_a_process_has_counted_out_more_than_began) {
+    const agent_page one = page_of();
+    process_part& part = claim_slot(one.shared(), own_name())->at[0];
+    part.under_way.fetch_sub(1);  // a jump left the call before it was counted
+    part.waiting.fetch_sub(1);
+    node_state now = one.observe(0, 0, 1);
+    EXPECT_EQ(now.under_way, 0);
+    EXPECT_EQ(now.waiting, 0);
+    EXPECT_EQ(now.active, 0);
+    claim_slot(one.shared(), 1)->at[0].under_way = 2;
+    now = one.observe(0, 0, 1);
+    EXPECT_EQ(now.under_way, 2);
+    EXPECT_EQ(now.active, 1);
+}
+
 TEST(page, shows_processes_that_died_before_they_told_or_could_not) {
     agent_page one = page_of();
     for (const uint32_t told : {process_slot::nobody_yet, process_slot::itself, process_slot::its_agent}) {
@@ -253,6 +269,25 @@ TEST(page, keeps_the_places_of_processes_that_are_alive) {
     // The number of a process that began at another time: the one that took the place is gone.
     one.shared().slots[0].owner = own_name() ^ 1U;
     EXPECT_EQ(one.free_dead(), 1U);
+}
+
+TEST(page, keeps_the_places_of_processes_of_which_the_system_does_not_tell) {
+    agent_page one = page_of();
+    claim_slot(one.shared(), own_name());
+    rlimit files{};
+    ::getrlimit(RLIMIT_NOFILE, &files);
+    const rlimit none{0, files.rlim_max};
+    ::setrlimit(RLIMIT_NOFILE, &none);  // as if it had too many open
+    const size_t freed = one.free_dead();
+    ::setrlimit(RLIMIT_NOFILE, &files);
+    EXPECT_EQ(freed, 0U);
+    EXPECT_EQ(one.processes(), 1U);
+}
+
+TEST(page, keeps_the_place_of_a_process_that_could_not_ask_when_it_began) {
+    agent_page one = page_of();
+    claim_slot(one.shared(), process_slot::owner_of(::getpid(), 0));
+    EXPECT_EQ(one.free_dead(), 0U);
 }
 
 TEST(page, tells_a_dead_process_that_nobody_waited_for) {
