@@ -40,7 +40,9 @@ module halcyon_turns
     type :: halcyon_io_status_t
         integer :: coordination = HALCYON_IO_UNCOORDINATED, stage = HALCYON_IO_IDLE
         logical :: our_turn = .false., others_move = .false.
-        real(real64) :: expected_wait_s = -1, waited_s = 0
+        real(real64) :: expected_wait_s = -1
+        integer(int64) :: load = 0
+        real(real64) :: waited_s = 0
         integer(int64) :: bytes = 0, bytes_unasked = 0, steps_unasked = 0, steps_starving = 0
         character(HALCYON_IO_MAX_HOLDERS) :: holders = ""
         character(HALCYON_IO_MAX_REASON) :: reason = ""
@@ -55,7 +57,9 @@ module halcyon_turns
     type, bind(c) :: c_status
         integer(c_int64_t) :: size_bytes
         integer(c_int) :: coordination, stage, our_turn, others_move
-        real(c_double) :: expected_wait_s, waited_s
+        real(c_double) :: expected_wait_s
+        integer(c_int64_t) :: load
+        real(c_double) :: waited_s
         integer(c_int64_t) :: bytes, bytes_unasked, steps_unasked, steps_starving
         character(kind=c_char) :: holders(HALCYON_IO_MAX_HOLDERS), reason(HALCYON_IO_MAX_REASON)
     end type
@@ -233,7 +237,7 @@ contains
         code = c_status_of(h%handle, now)
         if (code == HALCYON_IO_OK) then
             status = halcyon_io_status_t(int(now%coordination), int(now%stage), now%our_turn /= 0, &
-                                         now%others_move /= 0, now%expected_wait_s, now%waited_s, now%bytes, &
+                                         now%others_move /= 0, now%expected_wait_s, now%load, now%waited_s, now%bytes, &
                                          now%bytes_unasked, now%steps_unasked, now%steps_starving, "", "")
             call put(now%holders, status%holders)
             call put(now%reason, status%reason)

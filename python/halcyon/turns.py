@@ -38,6 +38,7 @@ class Status:
     our_turn: bool
     others_move: bool
     expected_wait_s: float | None
+    load: int | None
     waited_s: float
     bytes: int
     bytes_unasked: int
@@ -137,6 +138,7 @@ class Turns:
             coordination=_COORDINATIONS[of.pop("coordination")],
             stage=_STAGES[of.pop("stage")],
             expected_wait_s=None if wait_s < 0 else wait_s,
+            load=of.pop("load") or None,
             holders=tuple(of.pop("holders").decode(errors="replace").split()),
             reason=of.pop("reason").decode(errors="replace"),
             **of,

@@ -145,7 +145,7 @@ void running_agent::advance(size_t at, int64_t now_ns) {
         page_.tell_others_move(at, todo.others_move);
         if (todo.page) page_.publish(at, todo.page->to, todo.page->stop_round, todo.page->bytes);
         if (todo.longest_wait_s && with_.asks_for_starvation) page_.limit_waits(at, *todo.longest_wait_s);
-        if (todo.wait) page_.tell_wait(at, todo.wait->expected_s, todo.wait->holders);
+        if (todo.wait) page_.tell_wait(at, todo.wait->expected_s, todo.wait->holders, todo.wait->in_phase);
         page_.tell_no_turn_reason(at, one.agent.no_turn_reason());
         if (todo.clean_caches) one.cleaner.begin(page_.process_ids());
         again = todo.look_again;

@@ -156,7 +156,7 @@ void turn_agent::heard(const voided& what) {
 }
 
 void turn_agent::heard(const wait& what) {
-    todo_.wait = agent_effects::told_wait{what.expected_s, what.holders};
+    todo_.wait = agent_effects::told_wait{what.expected_s, what.holders, what.in_phase};
 }
 
 void turn_agent::heard(const company& what) {

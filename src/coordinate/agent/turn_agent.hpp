@@ -28,6 +28,7 @@ struct agent_effects {
     struct told_wait {
         double expected_s = 0;
         std::vector<std::string> holders;
+        int64_t in_phase = 0;  ///< jobs; 0: not known
     };
     std::optional<page_change> page;
     std::optional<told_wait> wait;         ///< for people

@@ -172,8 +172,10 @@ void arbiter::log(const registry& all, phases& of, const policy::decision& what,
 
 void arbiter::tell_waits(registry& all, bool all_of_them, moment at, outbox& out) const {
     std::vector<job*> untold;
+    int64_t in_phase = 0;
     for (const uint64_t id : all.active()) {
         job& of = *all.find_job(id);
+        in_phase += of.in_phase() ? 1 : 0;
         if (of.has.any() || !of.in_phase()) continue;
         const bool is_untold =
             std::ranges::any_of(of.agents, [](const agent& one) { return one.phase && one.wait_told_s < 0; });
@@ -194,7 +196,7 @@ void arbiter::tell_waits(registry& all, bool all_of_them, moment at, outbox& out
                 continue;
             one.wait_told_s = expected_s;
             one.wait_told_at_s = at.now_s;
-            out.send(one.connection, wait{one.phase->phase, expected_s, holders});
+            out.send(one.connection, wait{one.phase->phase, expected_s, holders, in_phase});
         }
     }
 }

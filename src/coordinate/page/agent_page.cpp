@@ -143,12 +143,14 @@ bool agent_page::was_replaced(size_t file_system) const {
     return shared().file_system[file_system].turn.load(relaxed) != published_[file_system];
 }
 
-void agent_page::tell_wait(size_t file_system, double expected_s, const std::vector<std::string>& holders) {
+void agent_page::tell_wait(size_t file_system, double expected_s, const std::vector<std::string>& holders,
+                           int64_t in_phase) {
     shared_file_system& one = shared().file_system[file_system];
     const uint32_t told = one.told.load(relaxed);
     one.told.store(told + 1, relaxed);
     std::atomic_thread_fence(std::memory_order_release);
     one.wait_ns.store(nanoseconds(expected_s), relaxed);
+    one.in_phase.store(in_phase, relaxed);
     size_t used = 0;
     for (const std::string& job : holders) {
         if (used + job.size() + 2 > sizeof one.holders) break;

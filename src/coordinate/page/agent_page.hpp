@@ -37,8 +37,8 @@ class agent_page {
     void publish(size_t file_system, permission to, uint64_t stop_round, std::optional<int64_t> bytes);
     /// Whether somebody else has replaced the turn that was published last.
     [[nodiscard]] bool was_replaced(size_t file_system) const;
-    /// For people: who has the turn, and how long it may take.
-    void tell_wait(size_t file_system, double expected_s, const std::vector<std::string>& holders);
+    /// For people: who has the turn, how long it may take, and how many jobs are in a phase (0: not known).
+    void tell_wait(size_t file_system, double expected_s, const std::vector<std::string>& holders, int64_t in_phase);
     /// Likewise: why the coordinator gives no turns; "": not known, or it does.
     void tell_no_turn_reason(size_t file_system, const std::string& why);
     /// No call waits longer.

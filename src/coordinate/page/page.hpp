@@ -32,6 +32,7 @@ struct alignas(64) shared_file_system {
     std::atomic<uint32_t> no_turn_reason_version;  ///< version of `no_turn_reason`, as of `holders`
 
     alignas(64) std::atomic<int64_t> pool;  ///< bytes of the lease that no process has taken; may be below 0
+    std::atomic<int64_t> in_phase;          ///< jobs that are in a phase, for people; 0: not known
 
     /// Of processes that are gone.
     alignas(64) std::atomic<int64_t> past_moved;

@@ -183,6 +183,7 @@ void each_field(Visitor& v, M& m) {
     v.whole("phase", m.phase, 1, any_number, need::required);
     v.number("expected_s", m.expected_s, 0, longest_s, need::required);
     v.texts("holders", m.holders, most_listed);
+    v.whole("in_phase", m.in_phase, 0, most_bytes, need::optional);
 }
 
 template <class Visitor, message_of<company> M>

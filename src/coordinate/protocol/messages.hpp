@@ -245,6 +245,7 @@ struct wait {
     uint64_t phase = 0;
     double expected_s = 0;
     std::vector<std::string> holders = {};  ///< jobs that have the turn, the first eight
+    int64_t in_phase = 0;                   ///< ? applications that are in a phase, this one included; 0: not known
     bool operator==(const wait&) const = default;
 };
 

@@ -82,6 +82,7 @@ class turns {
         of["our_turn"] = s.our_turn != 0;
         of["others_move"] = s.others_move != 0;
         of["expected_wait_s"] = s.expected_wait_s;
+        of["load"] = s.load;
         of["waited_s"] = s.waited_s;
         of["bytes"] = s.bytes;
         of["bytes_unasked"] = s.bytes_unasked;

@@ -265,6 +265,7 @@ void halcyon_io_turns::describe_turn(halcyon_io_status_t& into) const {
     const bool is_new = here.told.load(std::memory_order_acquire) != told_before_;
     const bool knows = at() != stage::idle && is_new;
     into.expected_wait_s = knows ? seconds(here.wait_ns.load(relaxed)) : -1;
+    into.load = knows ? here.in_phase.load(relaxed) : 0;
     if (knows) put(into.holders, told_in(here.holders, here.told));
     into.others_move = into.holders[0] != '\0' ? 1 : 0;
 }

@@ -95,6 +95,7 @@ def test_the_status_says_who_has_the_turn_and_for_how_long(start: Start, run: Ru
     assert a.status["holders"] == []
     idle = b.status
     assert (idle["stage"], idle["our_turn"], idle["expected_wait_s"]) == ("idle", False, None)
+    assert idle["load"] is None
     b.do("inform")
     wait_until(lambda: b.status["holders"], "B hears who has the turn")
     asks = b.status
@@ -102,6 +103,7 @@ def test_the_status_says_who_has_the_turn_and_for_how_long(start: Start, run: Ru
     assert asks["coordination"] == "coordinated"
     assert asks["stage"] == "asking"
     assert 0 < asks["expected_wait_s"] <= 20
+    assert asks["load"] == 2
     b.do("release")  # it comes back later
     wait_until(lambda: states(of)[b.job] != "waiting", "B asks no more")
     assert b.status["expected_wait_s"] is None
