@@ -174,6 +174,30 @@ void coordinator::parts::care(moment at) {
     care_at_s = at.now_s + how.heartbeat_s;
 }
 
+/// Each heartbeat, whatever else was said a moment ago: half a heartbeat more, and a long decision behind it, would be
+/// as long as the silence in which leases end.
+void coordinator::parts::beat(moment at) {
+    for (const effects::outgoing& one : out.todo.messages)
+        if (peer* const to = all.find_peer(one.to)) to->sent_s = at.now_s;
+    for (auto& [id, one] : all.peers()) {
+        if (one.job == 0 || one.sent_s >= at.now_s) continue;
+        out.send(id, heartbeat{});
+        one.sent_s = at.now_s;
+    }
+    beat_at_s = at.now_s + how.heartbeat_s;
+}
+
+/// What is to be done by now.
+const effects& coordinator::parts::give(moment at) {
+    if (at.now_s >= beat_at_s) beat(at);
+    std::swap(given, out.todo);
+    out.todo.messages.clear();
+    out.todo.close.clear();
+    given.wake_at_s = std::min({care_at_s, beat_at_s, judge.decide_at_s()});
+    given.new_epoch_needed = phase.numbers().nearly_used_up();
+    return given;
+}
+
 snapshot coordinator::parts::state() const {
     const double now_s = clock.clock_s();
     snapshot now;
@@ -286,20 +310,16 @@ const effects& coordinator::advance(double now_s) {
     p.judge.decide(p.all, p.phase, p.watch, p.by_user, at, p.out);
     p.judge.tell_waits(p.all, cares, at, p.out);
     p.phase.tell_others(p.all, p.out);
-    for (const effects::outgoing& one : p.out.todo.messages)
-        if (peer* const to = p.all.find_peer(one.to)) to->sent_s = at.now_s;
-    if (cares)
-        for (auto& [id, one] : p.all.peers())
-            if (at.now_s - one.sent_s >= p.how.heartbeat_s / 2 && one.job != 0) {
-                p.out.send(id, heartbeat{});
-                one.sent_s = at.now_s;
-            }
-    std::swap(p.given, p.out.todo);
-    p.out.todo.messages.clear();
-    p.out.todo.close.clear();
-    p.given.wake_at_s = std::min(p.care_at_s, p.judge.decide_at_s());
-    p.given.new_epoch_needed = p.phase.numbers().nearly_used_up();
-    return p.given;
+    return p.give(at);
+}
+
+/// A heartbeat that would be due during the decision goes before it.
+const effects& coordinator::speak(double now_s) {
+    parts& p = *parts_;
+    const moment at = p.look(now_s);
+    const bool decides = p.phase.has_changed() || at.now_s >= p.judge.decide_at_s();
+    if (decides && at.now_s >= p.beat_at_s - p.how.heartbeat_s / 2) p.beat(at);
+    return p.give(at);
 }
 
 const effects& coordinator::resign(const char* reason) {

@@ -43,6 +43,8 @@ class coordinator {
 
     /// Decides. Valid until the next call of anything.
     const effects& advance(double now_s);
+    /// What is due already, heartbeats included, and need not wait for a decision: those may take long. Valid as above.
+    const effects& speak(double now_s);
 
     /// Another coordinator takes over: every lease is void, and no message that was due before goes out. It must not be
     /// asked for anything any more. Valid until it is destroyed.

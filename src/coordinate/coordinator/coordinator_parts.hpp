@@ -31,6 +31,8 @@ struct coordinator::parts {
     void end_job(const peer& from, const ended& what, moment at);
     void turn_out(job& of, const std::string& reason, moment at);
     void care(moment at);
+    void beat(moment at);
+    const effects& give(moment at);
     [[nodiscard]] snapshot state() const;
 
     settings how;
@@ -44,6 +46,7 @@ struct coordinator::parts {
     outbox out;
     effects given;
     double care_at_s = 0;
+    double beat_at_s = 0;
 };
 
 }  // namespace halcyon::coordinate

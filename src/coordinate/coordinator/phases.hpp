@@ -63,6 +63,7 @@ class phases {
     [[nodiscard]] bool relearning(moment at) const { return at.heard_s < relearn_until_heard_s_; }
     /// Something has changed since this was asked last: a decision is due.
     bool take_changed() { return std::exchange(changed_, false); }
+    [[nodiscard]] bool has_changed() const { return changed_; }
 
     [[nodiscard]] double last_arrival_s() const { return arrivals_.last_s(); }
     /// What an application is about to need is told by what others did.

@@ -18,7 +18,7 @@ struct peer {
     uint64_t job = 0;  ///< 0: has not registered
     uint64_t agent = 0;
     double heard_s = 0;  ///< of the hearing clock
-    double sent_s = 0;
+    double sent_s = 0;   ///< when something was, as far as heartbeats look
 };
 
 /// Who is connected, and the applications that they have registered. An application is there for as long as it has an

@@ -263,6 +263,7 @@ result<void> daemon::run() {
         if (election_) follow_election();
         bool renew = false;
         if (machine_) {
+            carry_out(machine_->speak(now_s()));
             const effects& todo = machine_->advance(now_s());
             renew = todo.new_epoch_needed;
             carry_out(todo);
