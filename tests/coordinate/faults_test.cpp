@@ -369,6 +369,25 @@ TEST(faults, no_answer_puts_the_next_heartbeat_off) {
     }
 }
 
+TEST(faults, nobody_is_silent_whose_messages_are_told_later) {
+    conversation c = holder_and_waiter();
+    c.pass(0.1, {"A", "B"});
+    const auto pass = [&](double seconds, bool all_told) {
+        for (double until_s = c.now_s + seconds; c.now_s < until_s;) {
+            c.now_s += 0.1;
+            c.told.advance(c.now_s, all_told);
+        }
+    };
+    pass(4, true);
+    pass(2, false);
+    EXPECT_EQ(c.told.counted().silent_agents, 0U);
+    c.told.speaks(1, c.now_s);
+    pass(1, true);
+    EXPECT_EQ(c.told.counted().silent_agents, 1U) << "B is";
+    pass(4, true);
+    EXPECT_EQ(c.told.counted().silent_agents, 2U);
+}
+
 TEST(faults, heartbeats_need_not_wait_for_a_decision) {
     conversation c = holder_and_waiter();
     c.pass(0.1, {"A", "B"});

@@ -160,7 +160,8 @@ void coordinator::parts::understand(peer& from, const to_coordinator& message, m
 void coordinator::parts::care(moment at) {
     std::vector<connection_id> silent;
     for (const auto& [id, one] : all.peers())
-        if (at.heard_s - one.heard_s > how.stalled_s && (!one.administrator || one.job != 0)) silent.push_back(id);
+        if (told_until_heard_s - one.heard_s > how.stalled_s && (!one.administrator || one.job != 0))
+            silent.push_back(id);
     for (const connection_id id : silent) {
         ++out.counted.silent_agents;
         out.todo.close.push_back(id);
@@ -302,9 +303,15 @@ void coordinator::disconnected(connection_id connection, double now_s) {
     parts_->close(connection, false);
 }
 
-const effects& coordinator::advance(double now_s) {
+void coordinator::speaks(connection_id connection, double now_s) {
+    const moment at = parts_->look(now_s);
+    if (peer* const from = parts_->all.find_peer(connection)) from->heard_s = at.heard_s;
+}
+
+const effects& coordinator::advance(double now_s, bool all_told) {
     parts& p = *parts_;
     const moment at = p.look(now_s);
+    if (all_told) p.told_until_heard_s = at.heard_s;
     const bool cares = at.now_s >= p.care_at_s;
     if (cares) p.care(at);
     p.judge.decide(p.all, p.phase, p.watch, p.by_user, at, p.out);

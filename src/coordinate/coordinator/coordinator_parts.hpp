@@ -45,6 +45,7 @@ struct coordinator::parts {
     arbiter judge;
     outbox out;
     effects given;
+    double told_until_heard_s = 0;  ///< up to then, all that came was told
     double care_at_s = 0;
     double beat_at_s = 0;
 };
