@@ -112,11 +112,7 @@ void coordinator::parts::answer_top(const peer& to) {
 
 /// Decisions compare the targets of applications: one user may not make that take long.
 bool coordinator::parts::may_list(const job& of, size_t targets) const {
-    if (targets == 0) return true;
-    size_t listed = targets;
-    for (const uint64_t id : all.active())
-        if (const job& one = all.jobs().at(id); one.user == of.user) listed += one.targets.size();
-    return listed <= how.per_user.targets;
+    return targets == 0 || all.targets_of(of.user) + targets <= how.per_user.targets;
 }
 
 void coordinator::parts::understand(peer& from, const to_coordinator& message, moment at) {

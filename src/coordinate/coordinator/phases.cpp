@@ -54,7 +54,7 @@ void phases::set_targets(registry& all, job& of, std::vector<uint32_t> targets, 
         movers::count(all, of, -1);
         movers_changed(now_s);
     }
-    of.targets = std::move(targets);
+    all.set_targets(of, std::move(targets));
     if (of.counted_mover) movers::count(all, of, 1);
 }
 
