@@ -37,6 +37,7 @@ struct agent {
     bool size_told = false;       ///< bytes or time that were left of the phase, once at least
     double ran_out_s = never;     ///< when nothing was left any more of what was told
     double reported_s = 0;        ///< begin of the interval that its next `progress` is about
+    double over_until_s = 0;      ///< up to when its reports have told, by the intervals that it named
     link_speed speed;
     uint64_t lease = 0;  ///< that it was told of, and has not given back
     /// Of the latest `standing`, unless it is known that the agent has heard it; else 0. A release may have been sent

@@ -88,6 +88,8 @@ class phases {
     void proceed(registry& all, job& of, moment at, outbox& out);
     bool show_lease(registry& all, job& of, const inform& what, moment at, outbox& out);
     void movers_changed(double now_s);
+    double believed_over_s(agent& by, double told_s, double now_s) const;
+    [[nodiscard]] double believed_of_storage(double bytes_per_s) const;
 
     settings how_;
     turn_keeper turns_;
