@@ -48,7 +48,7 @@ clients::~clients() {
 }
 
 result<void> clients::start_checks(std::optional<munge> authority) {
-    auto made = peer_check::start(std::move(authority));
+    auto made = peer_check::start(std::move(authority), unproven::most);
     if (!made) return made.why();
     auto watch = loop_.add((*made)->fd(), EPOLLIN, [this](uint32_t) { collect_verdicts(); });
     if (!watch) return watch.why();
@@ -196,7 +196,7 @@ void clients::collect_verdicts() {
         client& c = *found->second;
         if (!one.peer) {
             ++counted_.refused_identities;
-            refuse(one.connection, c, refusal_line(one.peer.why().message));
+            refuse(one.connection, c, refusal_line(one.peer.why()));
             continue;
         }
         if (!c.connection.send(welcome_line)) {
