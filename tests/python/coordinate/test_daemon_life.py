@@ -227,6 +227,15 @@ def test_an_epoch_file_that_cannot_be_written_is_said_and_survived(prepare: Prep
     wait_until(lambda: "the epoch follows the clock alone" in of.log.read_text(), "it says so")
 
 
+def test_an_epoch_file_that_a_power_loss_left_empty_is_said_and_written_anew(prepare: Prepare, tmp_path: Path) -> None:
+    file = tmp_path / "epoch"
+    file.touch()
+    of = prepare(epoch_file=str(file))
+    of.start()
+    wait_until(lambda: f"warning: {file} is empty" in of.log.read_text(), "it says so")
+    assert file.read_text() == f"{epoch_of(of)}\n"
+
+
 def test_an_epoch_file_with_something_else_is_refused(prepare: Prepare, tmp_path: Path) -> None:
     file = tmp_path / "epoch"
     file.write_text("monday\n")
