@@ -12,14 +12,15 @@
 #include "coordinate/coordinator/mean_speed.hpp"
 #include "coordinate/coordinator/turn.hpp"
 #include "coordinate/estimates/recent_mean.hpp"
+#include "coordinate/protocol/fields.hpp"
 #include "coordinate/protocol/messages.hpp"
 #include "policy/application.hpp"
 
 namespace halcyon::coordinate {
 
 inline constexpr double never = std::numeric_limits<double>::infinity();
-/// Sums of bytes stop here.
-inline constexpr int64_t most_bytes_together = int64_t{1} << 61U;
+/// Sums of bytes stop here: no message may tell of more.
+inline constexpr int64_t most_bytes_together = most_bytes;
 
 /// One node of a job, or one of several mounts of that node. Where a time is one of hearing, its name says so: see
 /// hearing_clock.
