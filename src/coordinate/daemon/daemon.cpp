@@ -162,10 +162,12 @@ void daemon::end_epoch() {
 
 void daemon::begin_epoch(const epoch_source::epoch& epoch) {
     end_epoch();
-    machine_ = std::make_unique<coordinator>(settings_within_limits(), epoch.number, now_s());
+    const settings how = settings_within_limits();
+    machine_ = std::make_unique<coordinator>(how, epoch.number, now_s());
     wake_at_s_ = 0;
     ++counted_.epochs;
     if (!epoch.warning.empty()) log_.line("warning: " + epoch.warning);
+    for (const std::string& text : warnings_about(how)) log_.line("warning: " + text);
     log_.line("epoch " + std::to_string(epoch.number) + " begins: policy " + policy::name_of(entry_.how.rule) +
               ", metric " + policy::name_of(entry_.how.metric));
 }

@@ -221,6 +221,15 @@ def test_epochs_rise_though_the_clock_was_set_back(prepare: Prepare, tmp_path: P
     assert epoch_of(of) == 4_000_000_003
 
 
+def test_times_that_let_two_move_at_once_are_in_the_log(prepare: Prepare) -> None:
+    of = prepare(times={"dead": "200 ms", "relearn": "0 s"})
+    of.start()
+    wait_until(lambda: "epoch" in of.log.read_text(), "it begins")
+    warnings = [line for line in of.log.read_text().splitlines() if "warning" in line]
+    assert len(warnings) == 1
+    assert "warning: times.dead is 0.2 s: " in warnings[0]
+
+
 def test_an_epoch_file_that_cannot_be_written_is_said_and_survived(prepare: Prepare) -> None:
     of = prepare(epoch_file="/proc/none/epoch")
     of.start()
