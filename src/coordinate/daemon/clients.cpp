@@ -48,13 +48,22 @@ clients::~clients() {
 }
 
 result<void> clients::start_checks(std::optional<munge> authority) {
-    auto made = peer_check::start(std::move(authority), unproven::most);
+    if (checks_ && authority == checked_by_) return {};
+    auto made = peer_check::start(authority, unproven::most);
     if (!made) return made.why();
     auto watch = loop_.add((*made)->fd(), EPOLLIN, [this](uint32_t) { collect_verdicts(); });
     if (!watch) return watch.why();
     loop_.remove(checks_watch_);
     checks_ = std::move(*made);
+    checked_by_ = std::move(authority);
     checks_watch_ = *watch;
+    std::vector<connection_id> unanswered;
+    for (const auto& [id, c] : all_)
+        if (c->at == stage::checking) unanswered.push_back(id);
+    for (const connection_id id : unanswered) {
+        ++counted_.refused_proving;
+        refuse(id, *all_.at(id), refusal_line(too_many_proving));
+    }
     return {};
 }
 

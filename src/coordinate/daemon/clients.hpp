@@ -34,7 +34,8 @@ class clients {
     clients(const clients&) = delete;
     clients& operator=(const clients&) = delete;
 
-    /// Checks TCP peers; without, those that have to prove who they are are refused.
+    /// Checks TCP peers; without, those that have to prove who they are are refused. Of the same authority as before:
+    /// checks go on. Else, those that are being checked are to try again.
     result<void> start_checks(std::optional<munge> authority);
     void bound_user(int64_t most_buffered_bytes) { most_per_user_ = most_buffered_bytes; }
 
@@ -95,6 +96,7 @@ class clients {
     client_handler& handler_;
     daemon_counts& counted_;
     std::unique_ptr<peer_check> checks_;
+    std::optional<munge> checked_by_;
     event_loop::watch checks_watch_ = event_loop::watch::none;
     int64_t most_per_user_ = int64_t{64} << 20U;
     std::unordered_map<connection_id, std::unique_ptr<client>> all_;

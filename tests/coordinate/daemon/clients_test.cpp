@@ -73,5 +73,19 @@ TEST_F(many_clients, of_one_user_delay_each_other_and_nobody_else) {
     EXPECT_TRUE(std::ranges::is_sorted(handler.heard[flood])) << "first come, first served";
 }
 
+TEST_F(many_clients, that_are_being_checked_when_the_configuration_is_read_again_are_let_in) {
+    ASSERT_TRUE(all.start_checks({}).ok());
+    int ends[2];
+    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+    const descriptor peer(ends[1]);
+    all.add({descriptor(ends[0]), {}, tcp_challenge{"halcyon 1 insecure", ""}});
+    ASSERT_EQ(::write(peer.get(), "claim 3000 3000 1\n", 18), 18);
+    ASSERT_TRUE(loop->run_once(0).ok());  // asked; the answer is for the next round
+    ASSERT_TRUE(all.start_checks({}).ok());
+    const int64_t limit_ns = monotonic_ns() + 20'000'000'000;
+    while (handler.user_of.empty() && monotonic_ns() < limit_ns) ASSERT_TRUE(all.read_all(10'000'000).ok());
+    EXPECT_EQ(handler.user_of.size(), 1U);
+}
+
 }  // namespace
 }  // namespace halcyon::coordinate
