@@ -12,7 +12,7 @@ double cost_now(const job& of, policy::metric metric, double now_s) {
     policy::application as;
     of.describe(as, now_s);
     if (of.worked_s > 0) as.alone_s = of.worked_s;
-    return policy::cost_per_s(as, metric, now_s) * (now_s - of.arrived_s);
+    return policy::cost_per_s(as, metric) * (now_s - of.arrived_s);
 }
 
 bool somebody_has_turn_beside(const registry& all, const job& of) {
