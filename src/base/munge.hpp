@@ -33,6 +33,8 @@ class munge {
     /// the future, or one that this node's daemon has decoded before.
     [[nodiscard]] result<decoded> decode(std::string_view credential) const;
 
+    bool operator==(const munge&) const = default;  ///< of the same daemon
+
   private:
     munge(const munge_library& library, std::string daemon_socket)
         : library_(&library), daemon_socket_(std::move(daemon_socket)) {}

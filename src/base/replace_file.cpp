@@ -10,7 +10,20 @@
 
 namespace halcyon {
 
-result<void> replace_file(const std::string& path, std::string_view text) {
+namespace {
+
+/// Without it, a power loss may bring the old name back, which is no worse than to lose power a moment earlier: so a
+/// file system that cannot do this is no failure.
+void sync_folder_of(const std::string& path) {
+    const size_t slash = path.rfind('/');
+    const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+    const descriptor open(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (open) static_cast<void>(::fsync(open.get()));
+}
+
+}  // namespace
+
+result<void> replace_file(const std::string& path, std::string_view text, lasting stored) {
     const std::string beside = path + ".tmp";
     int why = 0;
     {
@@ -23,11 +36,13 @@ result<void> replace_file(const std::string& path, std::string_view text) {
             else if (errno != EINTR)
                 why = errno;
         }
+        if (why == 0 && stored == lasting::yes && ::fsync(file.get()) != 0) why = errno;
         // Over a network, and where there are quotas, only close says that there was no room for the text. Linux frees
         // the descriptor whatever it says.
         if (::close(file.release()) != 0 && why == 0 && errno != EINTR) why = errno;
     }
     if (why == 0 && std::rename(beside.c_str(), path.c_str()) != 0) why = errno;
+    if (why == 0 && stored == lasting::yes) sync_folder_of(path);
     if (why == 0) return {};
     ::unlink(beside.c_str());
     return system_failure(path, why);

@@ -28,11 +28,10 @@ struct application {
 
     int64_t bytes_left = 0;  ///< of the phase; for leases and displays, no decision reads it
     double alone_s = 0;      ///< duration of the whole phase without others (else: what is left)
-    double left_s = 0;     ///< time that the phase still needs without others; 0: it ends now. Else: until its expected
-                           ///< end, the whole phase, or 1 s, the first that makes sense
-    double arrived_s = 0;  ///< begin of the phase; where expected, the begin that is forecast (else now)
-    double probability = 1;     ///< of an expected phase (else 0)
-    double expected_end_s = 0;  ///< by the forecast
+    double left_s = 0;  ///< time that the phase still needs without others; 0: it ends now. Else: the whole phase, or
+                        ///< 1 s, the first that makes sense
+    double arrived_s = 0;    ///< begin of the phase; where expected, the begin that is forecast (else now)
+    double probability = 1;  ///< of an expected phase (else 0)
 
     std::vector<uint32_t> targets;  ///< storage targets that it uses, in ascending order; none: all of them
     double demand = 1;              ///< share of its targets' bandwidth that it takes alone, above 0 up to 1 (else 1)

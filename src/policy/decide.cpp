@@ -102,7 +102,7 @@ struct decider::workspace {
 namespace {
 
 contender contender_of(const application& one, metric minimise, double now_s) {
-    return {&one, sound::arrived_s(one, now_s), sound::left_s(one, now_s), cost_per_s(one, minimise, now_s),
+    return {&one, sound::arrived_s(one, now_s), sound::left_s(one), cost_per_s(one, minimise),
             one.state == movement::moving};
 }
 
@@ -124,7 +124,7 @@ void decider::workspace::collect(const situation& of, metric minimise, const cir
         const double probability = sound::probability(one);
         // Who comes after all of those present have ended changes nothing now.
         if (probability < in.how.least_probability || probability <= 0) continue;
-        if (sound::arrived_s(one, in.now_s) > in.now_s + left_s || sound::left_s(one, in.now_s) <= 0) continue;
+        if (sound::arrived_s(one, in.now_s) > in.now_s + left_s || sound::left_s(one) <= 0) continue;
         expected.push_back(contender_of(one, minimise, in.now_s));
         expected.back().cost_per_s *= probability;
     }

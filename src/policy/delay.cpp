@@ -23,7 +23,7 @@ class joining {
         const double waited_s =
             it.moving ? sound::or_else(it.of->waited_s, 0) : std::max(in_.now_s - it.arrived_s, 0.0);
         moved_s_[movers_.count] = std::max(in_.now_s - it.arrived_s - waited_s, 0.0);
-        alone_s_[movers_.count] = sound::alone_s(*it.of, in_.now_s);
+        alone_s_[movers_.count] = sound::alone_s(*it.of);
         build_.add(it);
     }
     void remove_last() { build_.remove_last(); }

@@ -16,6 +16,6 @@ enum class metric : uint8_t {
 };
 
 /// Of one second more of an application's phase; finite and not negative.
-double cost_per_s(const application& one, metric of, double now_s);
+double cost_per_s(const application& one, metric of);
 
 }  // namespace halcyon::policy

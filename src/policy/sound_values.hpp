@@ -33,16 +33,14 @@ inline double weight(const application& one) {
     return std::clamp(or_else(one.weight, 1), 1e-6, 1e12);
 }
 
-inline double left_s(const application& one, double now_s) {
+inline double left_s(const application& one) {
     if (std::isfinite(one.left_s) && one.left_s >= 0) return std::min(one.left_s, longest_s);
-    if (std::isfinite(one.expected_end_s) && one.expected_end_s > now_s)
-        return std::min(one.expected_end_s - now_s, longest_s);
     return std::min(or_else(one.alone_s, unknown_s), longest_s);
 }
 
 /// Above 0.
-inline double alone_s(const application& one, double now_s) {
-    const double left = std::max(left_s(one, now_s), shortest_s);
+inline double alone_s(const application& one) {
+    const double left = std::max(left_s(one), shortest_s);
     return std::clamp(or_else(one.alone_s, left), shortest_s, longest_s);
 }
 

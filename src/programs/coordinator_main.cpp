@@ -39,6 +39,7 @@ int check(const std::string& file) {
         std::cout << one.name << ": " << paths << " at " << addresses << ", policy " << policy::name_of(one.how.rule);
         if (one.how.rule == policy::rule::dynamic) std::cout << ", metric " << policy::name_of(one.how.metric);
         std::cout << "\n";
+        for (const std::string& text : warnings_about(one.how)) std::cout << one.name << ": warning: " << text << "\n";
     }
     std::cout << file << ": OK\n";
     return 0;

@@ -354,5 +354,60 @@ TEST(faults, everybody_hears_of_a_living_coordinator) {
         EXPECT_GE(std::ranges::count_if(heard, [&](const std::string& line) { return line.starts_with(who); }), 38);
 }
 
+TEST(faults, no_answer_puts_the_next_heartbeat_off) {
+    for (int ms = 0; ms < 250; ms += 10) {
+        settings how = conversation::quick(policy::rule::fcfs);
+        how.stalled_s = 60;
+        conversation c = holder_and_waiter(how);
+        c.join("C", 1002);
+        c.pass(1 + ms * 0.001);
+        c.say_line("C", "nonsense");
+        const double said_s = c.now_s;
+        c.answers["C"].clear();
+        while (c.answers["C"].empty()) c.pass(0.001);
+        EXPECT_LE(c.now_s - said_s, 0.252) << ms;
+    }
+}
+
+TEST(faults, nobody_is_silent_whose_messages_are_told_later) {
+    conversation c = holder_and_waiter();
+    c.pass(0.1, {"A", "B"});
+    const auto pass = [&](double seconds, bool all_told) {
+        for (double until_s = c.now_s + seconds; c.now_s < until_s;) {
+            c.now_s += 0.1;
+            c.told.advance(c.now_s, all_told);
+        }
+    };
+    pass(4, true);
+    pass(2, false);
+    EXPECT_EQ(c.told.counted().silent_agents, 0U);
+    c.told.speaks(1, c.now_s);
+    pass(1, true);
+    EXPECT_EQ(c.told.counted().silent_agents, 1U) << "B is";
+    pass(4, true);
+    EXPECT_EQ(c.told.counted().silent_agents, 2U);
+}
+
+TEST(faults, heartbeats_need_not_wait_for_a_decision) {
+    conversation c = holder_and_waiter();
+    c.pass(0.1, {"A", "B"});
+    const uint64_t decisions = c.told.counted().decisions;
+    c.say_line("B", "nonsense");
+    c.now_s += 0.3;
+    EXPECT_EQ(c.told.speak(c.now_s).messages.size(), 2U);
+    EXPECT_EQ(c.told.speak(c.now_s).messages.size(), 0U);
+    EXPECT_EQ(c.told.counted().decisions, decisions);
+    EXPECT_LE(c.told.speak(c.now_s).wake_at_s, c.now_s) << "the decision is due still";
+    c.settle();
+    const auto spoken_before_a_decision = [&] {
+        c.told.received(2, phase_of(1), c.now_s);
+        return c.told.speak(c.now_s).messages.size();
+    };
+    c.now_s += 0.12;
+    EXPECT_EQ(spoken_before_a_decision(), 0U);
+    c.now_s += 0.01;
+    EXPECT_EQ(spoken_before_a_decision(), 2U) << "a long one would keep the next heartbeat waiting";
+}
+
 }  // namespace
 }  // namespace halcyon::coordinate

@@ -237,6 +237,79 @@ TEST(learning, takes_the_speed_of_others_for_that_of_an_application_of_which_onl
     EXPECT_NEAR(c.of("B").left_s, 10, 0.01);
 }
 
+/// How long B is expected to need for what takes 10 s at the speed that A had alone, once L has told this of itself.
+template <class Tell>
+double expected_of_b(Tell&& tell) {
+    settings how = conversation::quick(policy::rule::dynamic);
+    how.stalled_s = 1e3;  // none is silent
+    conversation c(how);
+    for (const char* who : {"A", "B", "L"}) c.join(who);
+    c.say("A", stopped{c.lease["A"]});  // of the standing turn
+    inform begun = phase_of(1, 0, 1'000'000'000);
+    c.say("A", begun);
+    move_a(c, 40);
+    c.say("A", release{1});
+    tell(c);
+    c.say("B", begun);
+    return c.of("B").left_s;
+}
+
+TEST(learning, believes_of_no_report_that_it_is_about_more_time_than_has_passed) {
+    const double expected_s = expected_of_b([](conversation& c) {
+        c.say("L", phase_of(1));
+        for (int i = 0; i < 50; ++i) {
+            c.now_s += 0.01;
+            c.say("L", moved_in(1e9, 1, c.lease["L"]));
+        }
+        c.say("L", release{1});
+    });
+    EXPECT_GT(expected_s, 9);
+    EXPECT_LT(expected_s, 12);
+}
+
+TEST(learning, believes_of_no_report_that_more_has_moved_than_anything_can) {
+    const double expected_s = expected_of_b([](conversation& c) {
+        c.say("L", phase_of(1));
+        for (int i = 0; i < 4; ++i) {
+            c.now_s += 0.25;
+            c.say("L", moved_in(0.25, int64_t{1} << 60, c.lease["L"]));
+        }
+        c.say("L", release{1});
+    });
+    EXPECT_GT(expected_s, 5);
+    EXPECT_LT(expected_s, 11);
+}
+
+TEST(learning, follows_a_storage_that_became_faster) {
+    const double expected_s = expected_of_b([](conversation& c) {
+        c.say("L", phase_of(1));
+        for (int i = 0; i < 160; ++i) {
+            c.now_s += 0.25;
+            c.say("L", moved_in(0.25, 2'500'000'000, c.lease["L"]));
+        }
+        c.say("L", release{1});
+    });
+    EXPECT_NEAR(expected_s, 0.1, 0.02);
+}
+
+TEST(learning, is_disturbed_by_bytes_that_move_unasked_but_not_by_who_tells_of_some_without_a_phase) {
+    for (const bool has_phase : {false, true}) {
+        conversation c(conversation::quick(policy::rule::fcfs));
+        for (const char* who : {"A", "L"}) c.join(who);
+        c.say("A", stopped{c.lease["A"]});
+        c.say("A", phase_of(1, 100));
+        if (has_phase) c.say("L", phase_of(1, 100));
+        for (int i = 0; i < 80; ++i) {
+            c.now_s += 0.25;
+            c.say("L", progress{.lease = 0, .bytes_moved = 1});
+            progress half = moved_in(0.25, 1'000'000, c.lease["A"]);
+            half.speed = 0.5;
+            c.say("A", half);
+        }
+        EXPECT_EQ(c.told.state().unseen_share > 0.3, !has_phase);
+    }
+}
+
 TEST(learning, lets_applications_move_side_by_side_that_are_seen_not_to_use_the_storage_up) {
     for (const double storage_bytes_per_s : {0.0, 2e8, 1.05e8}) {
         SCOPED_TRACE(storage_bytes_per_s);

@@ -29,11 +29,11 @@ class long_calls : public testing::Test {
         what.over_s = over_s;
         c.say("A", what);
     }
-    /// A's call goes on.
-    void pass(double seconds) {
+    /// A's call goes on; of others, so many bytes are told each time.
+    void pass(double seconds, int64_t bytes = 0) {
         for (double until_s = c.now_s + seconds; c.now_s < until_s;) {
             c.pass(0.25, {"A", "B", "C"});
-            tell(0, 1);
+            tell(bytes, 1);
         }
     }
     /// It is not taken for one that loses turns by its own fault: those lose the next one after half a second.
@@ -105,6 +105,18 @@ TEST_F(long_calls, that_were_never_seen_to_move_anything_are_a_fault) {
     EXPECT_TRUE(c.has_turn("A")) << "C is barred, though it came first";
 }
 
+TEST_F(long_calls, of_which_new_ones_are_told_of_have_no_more_time_to_stop_once_somebody_has_waited_so_long) {
+    c.say("B", phase_of(1));
+    pass(29, 10 * per_s);
+    EXPECT_TRUE(c.has_turn("A"));
+    pass(1.5, 10 * per_s);
+    EXPECT_EQ(c.of("A").turn, turn_stage::recalled);
+    pass(3, 10 * per_s);
+    EXPECT_FALSE(c.has_turn("B"));
+    pass(2.5, 10 * per_s);
+    EXPECT_TRUE(c.has_turn("B"));
+}
+
 class interrupted_long_calls : public long_calls {
   protected:
     interrupted_long_calls() : long_calls(policy::rule::interrupt) {}
@@ -120,6 +132,17 @@ TEST_F(interrupted_long_calls, are_waited_for_as_their_bytes_need) {
     tell(0, 0);
     c.say("A", stopped{c.lease["A"]});
     EXPECT_TRUE(c.has_turn("B"));
+}
+
+TEST_F(interrupted_long_calls, are_waited_for_no_longer_than_anybody_waits_though_bytes_are_told_all_the_time) {
+    c.say("B", phase_of(1));
+    c.say("A", stopping{c.lease["A"], 1});
+    pass(28, 1);
+    EXPECT_FALSE(c.has_turn("B"));
+    EXPECT_EQ(c.told.counted().overdue_stops, 0U);
+    pass(2.5, 1);
+    EXPECT_TRUE(c.has_turn("B"));
+    EXPECT_EQ(c.told.counted().overdue_stops, 1U);
 }
 
 TEST_F(interrupted_long_calls, may_be_caches_that_take_longer_than_a_stop_may_and_are_no_fault) {

@@ -81,6 +81,26 @@ TEST(many, targets_of_one_user_are_listed_up_to_a_limit) {
     EXPECT_EQ(all.told.state().applications.back().turn, turn_stage::none) << "it uses what the others use, too";
 }
 
+TEST(many, that_list_targets_change_what_they_say_all_the_time) {
+    settings how = all_may_come();
+    how.bounds.alternatives = false;
+    coordinator told(how, 1, 0);
+    constexpr connection_id count = 8192;
+    double now_s = 0;
+    inform what = phase_of(1);
+    what.targets = {1};
+    for (connection_id id = 1; id <= count; ++id) {
+        told.connected(id, 1000, false, now_s);
+        told.received(id, conversation::registration_of("job" + std::to_string(id)), now_s);
+        told.received(id, what, now_s);
+    }
+    for (int i = 0; i < 30; ++i)
+        for (connection_id id = 1; id <= count; ++id) told.received(id, what, now_s);
+    told.advance(now_s);
+    EXPECT_EQ(told.counted().dropped_targets, 0U);
+    EXPECT_EQ(told.state().applications.size(), count);
+}
+
 TEST(many, nodes_of_one_job_move_under_leases_of_a_fifth_of_a_second_and_are_not_closed) {
     settings how = conversation::quick(policy::rule::fcfs);
     conversation c(how);

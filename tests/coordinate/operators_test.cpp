@@ -39,6 +39,20 @@ TEST(operators, are_told_who_has_the_turn_and_what_was_refused) {
     EXPECT_NEAR(lines[1].expected_wait_s, 1, 0.01);
 }
 
+TEST(operators, are_told_of_an_application_whose_agents_tell_of_more_bytes_than_any_message_can) {
+    conversation c(conversation::quick(policy::rule::fcfs));
+    for (const char* node : {"n1", "n2"}) {
+        c.connect(node);
+        c.say(node, conversation::registration_of("A", node));
+        c.say(node, phase_of(1, 1, most_bytes));
+    }
+    c.connect("root", 0, true);
+    c.say("root", top{});
+    const auto* const line = std::get_if<application_line>(&c.answers["root"].at(1));
+    ASSERT_NE(line, nullptr);
+    EXPECT_EQ(line->bytes_left, most_bytes);
+}
+
 TEST(operators, are_explained_decisions_with_what_they_were_to_cost_and_what_they_did) {
     settings how = conversation::quick(policy::rule::dynamic);
     how.metric = policy::metric::sum_of_times;

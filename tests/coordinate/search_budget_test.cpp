@@ -1,4 +1,6 @@
 // Hard decisions, of which many come at once, take no more than their share of the coordinator's time.
+#include "coordinate/coordinator/search_budget.hpp"
+
 #include <random>
 
 #include "coordinate/conversation.hpp"
@@ -42,6 +44,17 @@ TEST(search_budget, bounds_what_decisions_look_at_in_a_second) {
     EXPECT_LE(static_cast<double>(bound.told.counted().positions), most);
     EXPECT_EQ(free.told.state().decisions_by_reason.count(policy::reason::search_budget), 0U);
     EXPECT_GT(bound.told.state().decisions_by_reason.at(policy::reason::search_budget), 0U);
+}
+
+TEST(search_budget, is_used_up_by_no_single_decision) {
+    search_budget of(1000);
+    EXPECT_EQ(of.left(0), 250U);
+    of.spend(250);
+    EXPECT_EQ(of.left(0), 250U);
+    of.spend(700);
+    EXPECT_EQ(of.left(0), 50U);
+    EXPECT_EQ(of.left(0.1), 150U);
+    EXPECT_EQ(of.left(100), 250U);
 }
 
 TEST(search_budget, is_filled_by_the_coordinators_clock) {

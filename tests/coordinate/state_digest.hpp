@@ -79,6 +79,7 @@ struct coordinator_digest {
             into.put(p.by_user.is_on_probation(one, now_s) ? 1 : 0);
             into.put_time(std::max(0.0, one.barred_until_s - now_s));
             into.put_time(one.has.ending() ? one.has.overdue_at_s() - heard_s : 0);
+            into.put_time(one.has.ending() ? one.has.excused_until_s() - heard_s : 0);
             into.put(one.has.ending() ? one.has.round() : 0);
             into.put(one.proven ? 1 : 0);
             into.put(one.penalties);

@@ -63,7 +63,7 @@ TEST(dynamic, charges_an_interruption_as_brute_force_does) {
         problem_builder build(whole, &some.learned, 0, 0);
         double all_cost_per_s = 0;
         for (application& one : some.all) {
-            const double cost = cost_per_s(one, metric::cpu_hours, 0);
+            const double cost = cost_per_s(one, metric::cpu_hours);
             build.add({&one, 0, one.left_s, cost, one.state == movement::moving});
             all_cost_per_s += cost;
         }

@@ -40,7 +40,7 @@ class play {
     double cost() {
         const std::vector<double> taken_s = times();
         double sum = 0;
-        for (size_t i = 0; i < all_.size(); ++i) sum += taken_s[i] * cost_per_s(all_[i], minimise_, now_s_);
+        for (size_t i = 0; i < all_.size(); ++i) sum += taken_s[i] * cost_per_s(all_[i], minimise_);
         return sum;
     }
 

@@ -48,7 +48,7 @@ inline plan least_cost(const random_group& of, metric minimise, double known, ui
     std::vector<application> all = of.all;
     for (application& one : all) {
         one.state = one.arrived_s > 0 ? movement::expected : movement::waiting;
-        build.add({&one, one.arrived_s, one.left_s, cost_per_s(one, minimise, 0), false});
+        build.add({&one, one.arrived_s, one.left_s, cost_per_s(one, minimise), false});
     }
     speed_table speeds;
     speeds.fill(whole);

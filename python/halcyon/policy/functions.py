@@ -55,7 +55,6 @@ class Registered(Protocol):
     left_s: float
     arrived_s: float
     probability: float
-    expected_end_s: float
     targets: list[int]
     demand: float
     weight: float

@@ -32,7 +32,9 @@ result<void> line_client::authenticate(const options& o, int64_t deadline_ns) {
     const auto welcome = receive_until(deadline_ns);
     if (!welcome) return welcome.why();
     if (*welcome == welcome_line) return {};
-    return about({error_kind::usage, "the server answers: " + std::string(*welcome), 0});
+    const bool passes = welcome->starts_with(refusal_begin) && welcome->ends_with(again_end);
+    return about(
+        {passes ? error_kind::unavailable : error_kind::usage, "the server answers: " + std::string(*welcome), 0});
 }
 
 result<void> line_client::send(std::string_view line, std::chrono::nanoseconds timeout) {

@@ -20,8 +20,9 @@ class line_client {
         line_bounds bounds = {};
         std::string munge_socket = {};  ///< of munged, for TCP; empty: its default
     };
-    /// Connects, and over TCP proves who this process is. Failure (unavailable): nobody listens or answers in time, or
-    /// MUNGE cannot be used. Usage: the server refuses, or is no line socket.
+    /// Connects, and over TCP proves who this process is. Failure (unavailable): nobody listens or answers in time,
+    /// MUNGE cannot be used on one of both sides, or the server has too much to do. Usage: the server refuses, or is no
+    /// line socket.
     static result<line_client> connect(const socket_address& address, const options& o);
 
     /// Waits until the socket has taken the line. Failure (unavailable): not in time; a part of it may have left, so

@@ -22,7 +22,7 @@ namespace halcyon {
 class peer_check {
   public:
     /// `authority`: needed unless all challenges are insecure ones.
-    static result<std::unique_ptr<peer_check>> start(std::optional<munge> authority, size_t most_waiting = 256);
+    static result<std::unique_ptr<peer_check>> start(std::optional<munge> authority, size_t most_waiting);
     /// Waits for the check that is under way.
     ~peer_check();
 

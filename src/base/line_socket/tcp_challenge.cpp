@@ -107,4 +107,8 @@ std::string refusal_line(std::string_view reason) {
     return line;
 }
 
+std::string refusal_line(const failure& why) {
+    return refusal_line(why.kind == error_kind::unavailable ? why.message + std::string(again_end) : why.message);
+}
+
 }  // namespace halcyon

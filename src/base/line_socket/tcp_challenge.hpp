@@ -15,7 +15,7 @@ namespace halcyon {
 ///     halcyon 1 insecure
 ///
 /// The client's first line answers with a MUNGE credential, or without MUNGE with its own claim `claim <uid> <gid>
-/// <pid>`; the server's second line is `welcome` or `refused: <reason>`.
+/// <pid>`; the server's second line is `welcome` or `refused: <reason>`. Either line of the server may be a refusal.
 ///
 /// The credential's text holds the challenge's number and the addresses and ports of both ends as each end sees them.
 /// So a credential serves for one connection: whoever overhears it cannot use it for another, and a server that passes
@@ -37,9 +37,12 @@ result<peer_identity> check_answer(const tcp_challenge& challenge, std::string_v
 /// asks for MUNGE, which cannot be used here.
 result<std::string> answer_challenge(int socket, std::string_view challenge, const std::string& munge_socket);
 
-inline constexpr std::string_view welcome_line = "welcome", refusal_begin = "refused: ";
+/// A refusal that ends with `again_end` is of the moment, not of this client.
+inline constexpr std::string_view welcome_line = "welcome", refusal_begin = "refused: ", again_end = "; try again";
 
 /// Of one line, whatever the reason holds.
 std::string refusal_line(std::string_view reason);
+/// Of a client that could not be checked: it is asked to try again where MUNGE is not available.
+std::string refusal_line(const failure& why);
 
 }  // namespace halcyon

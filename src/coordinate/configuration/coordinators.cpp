@@ -1,9 +1,11 @@
 #include "coordinate/configuration/coordinators.hpp"
 
 #include <array>
+#include <cstdio>
 
 #include "base/closest_name.hpp"
 #include "base/text_file.hpp"
+#include "coordinate/protocol/messages.hpp"
 
 namespace halcyon::coordinate {
 namespace {
@@ -73,6 +75,23 @@ std::vector<std::string> rule_names() {
 
 std::vector<std::string> metric_names() {
     return names_of(metrics);
+}
+
+std::vector<std::string> warnings_about(const settings& how) {
+    std::vector<std::string> warnings;
+    const auto too_short = [&](const char* key, double given_s, const char* who) {
+        char text[256];
+        std::snprintf(text, sizeof text,
+                      "times.%s is %g s: an application that %s uses its lease for up to %g s, and may move beside the "
+                      "next one for the rest of these",
+                      key, given_s, who, lease_silence_s);
+        warnings.emplace_back(text);
+    };
+    if (how.dead_s < lease_silence_s) too_short("dead", how.dead_s, "was cut off");
+    // 0 is for a coordinator that is new to all: nobody has a lease of one before.
+    if (how.relearn_s > 0 && how.relearn_s < lease_silence_s)
+        too_short("relearn", how.relearn_s, "had the turn before a restart and was not heard of");
+    return warnings;
 }
 
 }  // namespace halcyon::coordinate

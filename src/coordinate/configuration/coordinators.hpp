@@ -58,6 +58,9 @@ result<coordinators> parse_coordinators(std::string_view yaml_text, std::string_
 /// Of a file. Failure (system), too: it cannot be read.
 result<coordinators> read_coordinators(const std::string& path);
 
+/// Of times that are allowed, and with which two applications may have the turn at once for a moment; mostly none.
+std::vector<std::string> warnings_about(const settings& how);
+
 /// The entry with this name; empty: the only one. Failure (usage): there is none, or there are several.
 result<coordinator_entry> choose(const coordinators& all, std::string_view name, std::string_view file_name);
 

@@ -112,11 +112,7 @@ void coordinator::parts::answer_top(const peer& to) {
 
 /// Decisions compare the targets of applications: one user may not make that take long.
 bool coordinator::parts::may_list(const job& of, size_t targets) const {
-    if (targets == 0) return true;
-    size_t listed = targets;
-    for (const uint64_t id : all.active())
-        if (const job& one = all.jobs().at(id); one.user == of.user) listed += one.targets.size();
-    return listed <= how.per_user.targets;
+    return targets == 0 || all.targets_of(of.user) + targets <= how.per_user.targets;
 }
 
 void coordinator::parts::understand(peer& from, const to_coordinator& message, moment at) {
@@ -160,7 +156,8 @@ void coordinator::parts::understand(peer& from, const to_coordinator& message, m
 void coordinator::parts::care(moment at) {
     std::vector<connection_id> silent;
     for (const auto& [id, one] : all.peers())
-        if (at.heard_s - one.heard_s > how.stalled_s && (!one.administrator || one.job != 0)) silent.push_back(id);
+        if (told_until_heard_s - one.heard_s > how.stalled_s && (!one.administrator || one.job != 0))
+            silent.push_back(id);
     for (const connection_id id : silent) {
         ++out.counted.silent_agents;
         out.todo.close.push_back(id);
@@ -172,6 +169,30 @@ void coordinator::parts::care(moment at) {
     });
     by_user.forget_idle(at.now_s);
     care_at_s = at.now_s + how.heartbeat_s;
+}
+
+/// Each heartbeat, whatever else was said a moment ago: half a heartbeat more, and a long decision behind it, would be
+/// as long as the silence in which leases end.
+void coordinator::parts::beat(moment at) {
+    for (const effects::outgoing& one : out.todo.messages)
+        if (peer* const to = all.find_peer(one.to)) to->sent_s = at.now_s;
+    for (auto& [id, one] : all.peers()) {
+        if (one.job == 0 || one.sent_s >= at.now_s) continue;
+        out.send(id, heartbeat{});
+        one.sent_s = at.now_s;
+    }
+    beat_at_s = at.now_s + how.heartbeat_s;
+}
+
+/// What is to be done by now.
+const effects& coordinator::parts::give(moment at) {
+    if (at.now_s >= beat_at_s) beat(at);
+    std::swap(given, out.todo);
+    out.todo.messages.clear();
+    out.todo.close.clear();
+    given.wake_at_s = std::min({care_at_s, beat_at_s, judge.decide_at_s()});
+    given.new_epoch_needed = phase.numbers().nearly_used_up();
+    return given;
 }
 
 snapshot coordinator::parts::state() const {
@@ -278,28 +299,30 @@ void coordinator::disconnected(connection_id connection, double now_s) {
     parts_->close(connection, false);
 }
 
-const effects& coordinator::advance(double now_s) {
+void coordinator::speaks(connection_id connection, double now_s) {
+    const moment at = parts_->look(now_s);
+    if (peer* const from = parts_->all.find_peer(connection)) from->heard_s = at.heard_s;
+}
+
+const effects& coordinator::advance(double now_s, bool all_told) {
     parts& p = *parts_;
     const moment at = p.look(now_s);
+    if (all_told) p.told_until_heard_s = at.heard_s;
     const bool cares = at.now_s >= p.care_at_s;
     if (cares) p.care(at);
     p.judge.decide(p.all, p.phase, p.watch, p.by_user, at, p.out);
     p.judge.tell_waits(p.all, cares, at, p.out);
     p.phase.tell_others(p.all, p.out);
-    for (const effects::outgoing& one : p.out.todo.messages)
-        if (peer* const to = p.all.find_peer(one.to)) to->sent_s = at.now_s;
-    if (cares)
-        for (auto& [id, one] : p.all.peers())
-            if (at.now_s - one.sent_s >= p.how.heartbeat_s / 2 && one.job != 0) {
-                p.out.send(id, heartbeat{});
-                one.sent_s = at.now_s;
-            }
-    std::swap(p.given, p.out.todo);
-    p.out.todo.messages.clear();
-    p.out.todo.close.clear();
-    p.given.wake_at_s = std::min(p.care_at_s, p.judge.decide_at_s());
-    p.given.new_epoch_needed = p.phase.numbers().nearly_used_up();
-    return p.given;
+    return p.give(at);
+}
+
+/// A heartbeat that would be due during the decision goes before it.
+const effects& coordinator::speak(double now_s) {
+    parts& p = *parts_;
+    const moment at = p.look(now_s);
+    const bool decides = p.phase.has_changed() || at.now_s >= p.judge.decide_at_s();
+    if (decides && at.now_s >= p.beat_at_s - p.how.heartbeat_s / 2) p.beat(at);
+    return p.give(at);
 }
 
 const effects& coordinator::resign(const char* reason) {

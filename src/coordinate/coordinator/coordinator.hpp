@@ -18,9 +18,9 @@ namespace halcyon::coordinate {
 ///     carry_out(coordinator.advance(now));              once behind a batch, and when it wants to be woken
 ///
 /// `now_s` is of a clock that does not step (CLOCK_MONOTONIC); only differences count; an earlier time than before
-/// counts as the one before. What came must be told before advance() is called with a later time, so that nobody is
-/// taken for silent whose messages lie unread. Where nobody called for longer than it asked for, it was not run
-/// itself: it heard nothing in that time, and nobody is punished for it.
+/// counts as the one before. What came must be told before advance() is called with a later time, or advance() be told
+/// that it was not, so that nobody is taken for silent whose messages lie unread. Where nobody called for longer than
+/// it asked for, it was not run itself: it heard nothing in that time, and nobody is punished for it.
 ///
 /// Throws std::bad_alloc only. Can be copied: a copy goes its own way. Not for several threads at once.
 class coordinator {
@@ -40,9 +40,14 @@ class coordinator {
     /// The line socket had to give up on this connection before it made a message: counted as `refused_not_json`.
     void refused_line(connection_id connection, double now_s);
     void disconnected(connection_id connection, double now_s);
+    /// Something of it has come, and is told later: it is not silent.
+    void speaks(connection_id connection, double now_s);
 
-    /// Decides. Valid until the next call of anything.
-    const effects& advance(double now_s);
+    /// Decides. `all_told`: whether everything was told that came before now. As long as it was not, nobody is taken
+    /// for silent. Valid until the next call of anything.
+    const effects& advance(double now_s, bool all_told = true);
+    /// What is due already, heartbeats included, and need not wait for a decision: those may take long. Valid as above.
+    const effects& speak(double now_s);
 
     /// Another coordinator takes over: every lease is void, and no message that was due before goes out. It must not be
     /// asked for anything any more. Valid until it is destroyed.

@@ -31,6 +31,8 @@ struct coordinator::parts {
     void end_job(const peer& from, const ended& what, moment at);
     void turn_out(job& of, const std::string& reason, moment at);
     void care(moment at);
+    void beat(moment at);
+    const effects& give(moment at);
     [[nodiscard]] snapshot state() const;
 
     settings how;
@@ -43,7 +45,9 @@ struct coordinator::parts {
     arbiter judge;
     outbox out;
     effects given;
+    double told_until_heard_s = 0;  ///< up to then, all that came was told
     double care_at_s = 0;
+    double beat_at_s = 0;
 };
 
 }  // namespace halcyon::coordinate

@@ -42,22 +42,42 @@ void decision_log::add(entry what) {
         what.pending = std::vector<participant>();
         what.broken = true;
     }
+    for (const participant& one : what.pending) pending_in_[one.id].push_back(first_ + entries_.size());
     entries_.push_back(std::move(what));
-    while (entries_.size() > kept_) entries_.pop_front();
+    while (entries_.size() > kept_) forget_oldest();
+}
+
+void decision_log::forget_oldest() {
+    for (const participant& one : entries_.front().pending) {
+        const auto at = pending_in_.find(one.id);
+        if (at == pending_in_.end()) continue;
+        if (!at->second.empty() && at->second.front() == first_) at->second.pop_front();
+        if (at->second.empty()) pending_in_.erase(at);
+    }
+    entries_.pop_front();
+    ++first_;
+}
+
+/// An application has one phase at a time: with it, nothing of the application is pending any more.
+template <class What>
+void decision_log::end(participant who, What&& what) {
+    const auto at = pending_in_.find(who.id);
+    if (at == pending_in_.end()) return;
+    for (const uint64_t number : at->second) {
+        entry& one = entries_[number - first_];
+        if (std::erase_if(one.pending,
+                          [&](const participant& p) { return p.id == who.id && p.arrived_s == who.arrived_s; }) > 0)
+            what(one);
+    }
+    pending_in_.erase(at);
 }
 
 void decision_log::phase_ended(participant who, double cost) {
-    for (entry& one : entries_)
-        if (std::erase_if(one.pending,
-                          [&](const participant& p) { return p.id == who.id && p.arrived_s == who.arrived_s; }) > 0)
-            one.observed_cost += cost;
+    end(who, [cost](entry& one) { one.observed_cost += cost; });
 }
 
 void decision_log::phase_broken(participant who) {
-    for (entry& one : entries_)
-        if (std::erase_if(one.pending,
-                          [&](const participant& p) { return p.id == who.id && p.arrived_s == who.arrived_s; }) > 0)
-            one.broken = true;
+    end(who, [](entry& one) { one.broken = true; });
 }
 
 std::vector<decided> decision_log::latest(size_t n, double now_s) const {

@@ -4,6 +4,7 @@
 #include <deque>
 #include <map>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "coordinate/protocol/messages.hpp"
@@ -53,8 +54,15 @@ class decision_log {
     [[nodiscard]] const std::map<policy::reason, uint64_t>& by_reason() const { return by_reason_; }
 
   private:
+    template <class What>
+    void end(participant who, What&& what);
+    void forget_oldest();
+
     size_t kept_;
     std::deque<entry> entries_;
+    uint64_t first_ = 0;  ///< number of the oldest entry; the next one has the next number
+    /// Numbers of the entries where each is pending, in ascending order.
+    std::unordered_map<uint64_t, std::deque<uint64_t>> pending_in_;
     std::map<policy::reason, uint64_t> by_reason_;
 };
 

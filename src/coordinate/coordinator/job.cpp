@@ -214,7 +214,6 @@ void job::describe(policy::application& into, double now_s) const {
     into.since_s = since_s;
     into.waited_s = waited_s;
     into.probability = 1;
-    into.expected_end_s = 0;
     into.alone_s = into.demand = into.weight = into.between_starts_s = 0;
     into.targets.clear();
     if (!in_phase()) return describe_next(into, now_s);

@@ -12,14 +12,15 @@
 #include "coordinate/coordinator/mean_speed.hpp"
 #include "coordinate/coordinator/turn.hpp"
 #include "coordinate/estimates/recent_mean.hpp"
+#include "coordinate/protocol/fields.hpp"
 #include "coordinate/protocol/messages.hpp"
 #include "policy/application.hpp"
 
 namespace halcyon::coordinate {
 
 inline constexpr double never = std::numeric_limits<double>::infinity();
-/// Sums of bytes stop here.
-inline constexpr int64_t most_bytes_together = int64_t{1} << 61U;
+/// Sums of bytes stop here: no message may tell of more.
+inline constexpr int64_t most_bytes_together = most_bytes;
 
 /// One node of a job, or one of several mounts of that node. Where a time is one of hearing, its name says so: see
 /// hearing_clock.
@@ -37,6 +38,7 @@ struct agent {
     bool size_told = false;       ///< bytes or time that were left of the phase, once at least
     double ran_out_s = never;     ///< when nothing was left any more of what was told
     double reported_s = 0;        ///< begin of the interval that its next `progress` is about
+    double over_until_s = 0;      ///< up to when its reports have told, by the intervals that it named
     link_speed speed;
     uint64_t lease = 0;  ///< that it was told of, and has not given back
     /// Of the latest `standing`, unless it is known that the agent has heard it; else 0. A release may have been sent

@@ -17,8 +17,10 @@ class link_speed {
     /// A report: in `seconds`, calls of so many bytes began. Returns the interval of which it is now known what moved.
     std::optional<begun_bytes::moved> observe(int64_t bytes, double seconds, bool under_way) {
         ahead_bytes_ = std::max(0.0, ahead_bytes_ - assumed() * seconds) + static_cast<double>(bytes);
-        const auto moved = begun_.add(bytes, seconds, under_way);
+        auto moved = begun_.add(bytes, seconds, under_way);
         if (!moved) return moved;
+        moved->bytes =
+            static_cast<int64_t>(std::min(static_cast<double>(moved->bytes), fastest_bytes_per_s * moved->seconds));
         if (mean() == 0) ahead_bytes_ = under_way ? static_cast<double>(bytes) : 0;
         for (mean_speed* const one : {&latest_, &long_}) one->add(static_cast<double>(moved->bytes), moved->seconds);
         return moved;
@@ -46,6 +48,8 @@ class link_speed {
     [[nodiscard]] double assumed() const { return mean() > 0 ? mean() : slowest_bytes_per_s; }
 
     static constexpr double slowest_bytes_per_s = 1e6;
+    /// No node moves more, whatever it tells. One call may have more bytes than the lease, so leases tell no bound.
+    static constexpr double fastest_bytes_per_s = 1e11;
     begun_bytes begun_;
     mean_speed latest_{1}, long_{60};
     double ahead_bytes_ = 0;  ///< that have begun, but cannot have moved yet at the mean speed

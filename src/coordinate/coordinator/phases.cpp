@@ -12,7 +12,7 @@ double cost_now(const job& of, policy::metric metric, double now_s) {
     policy::application as;
     of.describe(as, now_s);
     if (of.worked_s > 0) as.alone_s = of.worked_s;
-    return policy::cost_per_s(as, metric, now_s) * (now_s - of.arrived_s);
+    return policy::cost_per_s(as, metric) * (now_s - of.arrived_s);
 }
 
 bool somebody_has_turn_beside(const registry& all, const job& of) {
@@ -20,6 +20,17 @@ bool somebody_has_turn_beside(const registry& all, const job& of) {
         const job& one = all.jobs().at(id);
         return id != of.id && one.has.any() && policy::share_targets(of.targets, one.targets);
     });
+}
+
+/// In one piece, of those that wait for storage of `of`.
+double longest_wait_s(const registry& all, const job& of, double now_s) {
+    double longest_s = 0;
+    for (const uint64_t id : all.active()) {
+        const job& one = all.jobs().at(id);
+        if (one.has.any() || !one.in_phase() || !one.connected()) continue;
+        if (policy::share_targets(of.targets, one.targets)) longest_s = std::max(longest_s, now_s - one.since_s);
+    }
+    return longest_s;
 }
 
 }  // namespace
@@ -43,7 +54,7 @@ void phases::set_targets(registry& all, job& of, std::vector<uint32_t> targets, 
         movers::count(all, of, -1);
         movers_changed(now_s);
     }
-    of.targets = std::move(targets);
+    all.set_targets(of, std::move(targets));
     if (of.counted_mover) movers::count(all, of, 1);
 }
 
@@ -109,7 +120,7 @@ void phases::informed(registry& all, job& of, agent& by, const inform& what, mom
     of.work(at.now_s, movers_.list(all, at.now_s).size());
     const bool begins = !of.in_phase();
     if (begins) begin(of, what, at, out);
-    if (!by.phase) by.reported_s = at.now_s;
+    if (!by.phase) by.reported_s = by.over_until_s = at.now_s;
     if (what.lease == 0) by.lease = 0;  // what it was told of was lost with a connection, or is told again below
     if (what.fence > 0 ? what.fence >= by.unheard_fence : what.lease == of.has.lease()) by.unheard_fence = 0;
     const bool other_use = by.phase && by.phase->demand != what.demand;
@@ -138,11 +149,33 @@ void phases::expects(registry& all, job& of, agent& by, const expect& what, mome
     settle(all, of, at.now_s);
 }
 
+/// The time that a report is about. Reports that lay in a socket come all at once: the agent knows better how long each
+/// one's interval was. But all of them together are not about more time than has passed, and a heartbeat.
+double phases::believed_over_s(agent& by, double told_s, double now_s) const {
+    constexpr double longest_in_sockets_s = 2;
+    const double since_s = std::max(by.over_until_s, std::min(by.reported_s, now_s - longest_in_sockets_s));
+    const double most_s = std::max(0.0, now_s + how_.heartbeat_s - since_s);
+    const double over_s = std::min(most_s, told_s > 0 ? told_s : now_s - by.reported_s);
+    by.over_until_s = since_s + over_s;
+    return over_s;
+}
+
+/// Of one application's speed alone, for all others: no more than the storage bears, and not much more than was learnt
+/// of it before. A faster storage is learnt within some ten seconds for each factor of ten; one false report changes
+/// little.
+double phases::believed_of_storage(double bytes_per_s) const {
+    constexpr double most_growth = 4;
+    if (how_.storage_bytes_per_s > 0) bytes_per_s = std::min(bytes_per_s, how_.storage_bytes_per_s);
+    const double before = alone_.bytes_per_s();
+    return before > 0 ? std::min(bytes_per_s, most_growth * before) : bytes_per_s;
+}
+
 void phases::progressed(registry& all, job& of, agent& by, const progress& what, moment at, outbox& out) {
     const bool asked = of.has.any() && what.lease == of.has.lease();
     if (asked) by.under_way = what.under_way;
     const bool known = by.phase && by.phase->phase == what.phase;
-    if (what.bytes_moved > 0 && !(asked && known)) learned_.disturbed(at.now_s + 2 * how_.heartbeat_s);
+    // Without a phase, anybody could keep the others' speeds from being learnt.
+    if (what.bytes_moved > 0 && known && !asked) learned_.disturbed(at.now_s + 2 * how_.heartbeat_s);
     if (!known) {
         // An agent may tell that it cleans caches behind the phase.
         if (!asked || what.bytes_moved > 0) ++out.counted.dropped_progress;
@@ -169,13 +202,13 @@ void phases::progressed(registry& all, job& of, agent& by, const progress& what,
         return;
     }
     if (what.bytes_moved > 0) of.moved_heard_s = at.heard_s;
-    // Reports that lay in a socket come all at once: the agent knows better how long each one's interval was.
-    const double over_s = what.over_s > 0 ? what.over_s : at.now_s - by.reported_s;
+    const double over_s = believed_over_s(by, what.over_s, at.now_s);
     const auto moved = by.speed.observe(what.bytes_moved, over_s, what.under_way > 0);
     if (what.under_way > 0 && by.speed.ahead_s() > 0) of.busy_heard_s = at.heard_s;
     const double began_s = at.now_s - std::max({over_s, what.speed_s, moved ? moved->begun_ago_s : 0});
     if (const double together = of.bytes_per_s(); moved && together > 0 && movers_.list(all, at.now_s).size() == 1) {
-        for (mean_speed* const one : {&alone_, &of.alone}) one->add(together * moved->seconds, moved->seconds);
+        of.alone.add(together * moved->seconds, moved->seconds);
+        alone_.add(believed_of_storage(together) * moved->seconds, moved->seconds);
         // Others may be able to move, too.
         if (std::abs(of.most_demand() - of.demand_decided_by) > 0.1) changed_ = true;
     }
@@ -275,7 +308,7 @@ void phases::grant(registry& all, job& to, moment at, outbox& out) {
 }
 
 void phases::recall(registry& all, job& from, moment at, outbox& out) {
-    turns_.recall(from, at.heard_s, out);
+    turns_.recall(from, longest_wait_s(all, from, at.now_s), at.heard_s, out);
     settle(all, from, at.now_s);
 }
 

@@ -63,6 +63,7 @@ class phases {
     [[nodiscard]] bool relearning(moment at) const { return at.heard_s < relearn_until_heard_s_; }
     /// Something has changed since this was asked last: a decision is due.
     bool take_changed() { return std::exchange(changed_, false); }
+    [[nodiscard]] bool has_changed() const { return changed_; }
 
     [[nodiscard]] double last_arrival_s() const { return arrivals_.last_s(); }
     /// What an application is about to need is told by what others did.
@@ -87,6 +88,8 @@ class phases {
     void proceed(registry& all, job& of, moment at, outbox& out);
     bool show_lease(registry& all, job& of, const inform& what, moment at, outbox& out);
     void movers_changed(double now_s);
+    double believed_over_s(agent& by, double told_s, double now_s) const;
+    [[nodiscard]] double believed_of_storage(double bytes_per_s) const;
 
     settings how_;
     turn_keeper turns_;

@@ -102,9 +102,19 @@ void registry::remove_agent(job& of, uint64_t agent_id) {
 void registry::remove_job(uint64_t id) {
     job* const of = find_job(id);
     if (of == nullptr) return;
+    set_targets(*of, {});
     by_name_.erase(of->name);
     active_.erase(id);
     jobs_.erase(id);
+}
+
+void registry::set_targets(job& of, std::vector<uint32_t> targets) {
+    const size_t sum = targets_of(of.user) - of.targets.size() + targets.size();
+    if (sum > 0)
+        targets_of_user_[of.user] = sum;
+    else
+        targets_of_user_.erase(of.user);
+    of.targets = std::move(targets);
 }
 
 void registry::note_state(job& of, double now_s) {

@@ -18,7 +18,7 @@ struct peer {
     uint64_t job = 0;  ///< 0: has not registered
     uint64_t agent = 0;
     double heard_s = 0;  ///< of the hearing clock
-    double sent_s = 0;
+    double sent_s = 0;   ///< when something was, as far as heartbeats look
 };
 
 /// Who is connected, and the applications that they have registered. An application is there for as long as it has an
@@ -62,6 +62,12 @@ class registry {
 
     /// Applications that decisions are about: in a phase, expected, or with a turn. By number.
     [[nodiscard]] const std::set<uint64_t>& active() const { return active_; }
+    /// What one user's applications list.
+    [[nodiscard]] size_t targets_of(uint32_t user) const {
+        const auto at = targets_of_user_.find(user);
+        return at == targets_of_user_.end() ? 0 : at->second;
+    }
+    void set_targets(job& of, std::vector<uint32_t> targets);
     /// After every change of a job's phases, turn or expectation.
     void note_state(job& of, double now_s);
 
@@ -75,6 +81,7 @@ class registry {
     std::map<uint64_t, job> jobs_;
     std::map<std::string, uint64_t, std::less<>> by_name_;
     std::set<uint64_t> active_;
+    std::map<uint32_t, size_t> targets_of_user_;  ///< of users that list any
     uint64_t next_id_ = 1;
 };
 

@@ -18,9 +18,10 @@ void turn::stand() {
     stage_ = turn_stage::standing;
 }
 
-void turn::recall(const std::vector<uint64_t>& agents, double overdue_at_s) {
+void turn::recall(const std::vector<uint64_t>& agents, double overdue_at_s, double excused_until_s) {
     stage_ = turn_stage::recalled;
     overdue_at_s_ = overdue_at_s;
+    excused_until_s_ = excused_until_s;
     for (const uint64_t agent : agents) answers_.push_back({agent});
 }
 

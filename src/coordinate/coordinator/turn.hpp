@@ -24,7 +24,8 @@ class turn {
     void hold();
     /// No phase goes on under it any more; the lease may still be used.
     void stand();
-    void recall(const std::vector<uint64_t>& agents, double overdue_at_s);
+    /// `excused_until_s`: no call under way is a reason to wait for it any longer.
+    void recall(const std::vector<uint64_t>& agents, double overdue_at_s, double excused_until_s);
     /// False: nobody asked, or it answered already.
     bool answered(uint64_t agent, uint64_t round);
     /// May come instead of an answer. False as above.
@@ -36,6 +37,7 @@ class turn {
     [[nodiscard]] bool all_answered() const;
     [[nodiscard]] bool all_stopped() const;
     [[nodiscard]] double overdue_at_s() const { return overdue_at_s_; }
+    [[nodiscard]] double excused_until_s() const { return excused_until_s_; }
     /// All have answered: returns the round to stop before.
     uint64_t stop();
     /// The same, once more.
@@ -55,6 +57,7 @@ class turn {
     uint64_t lease_ = 0;
     uint64_t highest_round_ = 0;
     double overdue_at_s_ = 0;
+    double excused_until_s_ = 0;
     std::vector<answer> answers_;
 };
 

@@ -13,7 +13,7 @@ void begin(job& of, double now_s, double heard_s) {
     of.charged_s = now_s;
     of.others_told = 0;
     of.worked_at_s = now_s;
-    for (agent& one : of.agents) one.reported_s = now_s;
+    for (agent& one : of.agents) one.reported_s = one.over_until_s = now_s;
 }
 
 }  // namespace
@@ -68,10 +68,14 @@ void turn_keeper::take_over(job& of, uint64_t lease, double now_s, double heard_
     begin(of, now_s, heard_s);
 }
 
-void turn_keeper::recall(job& from, double heard_s, outbox& out) {
+/// Bytes that are told while it stops excuse it no longer than anybody may wait, from the recall on. Nor longer than
+/// its time to stop where somebody has waited for that long already.
+void turn_keeper::recall(job& from, double waited_s, double heard_s, outbox& out) {
     std::vector<uint64_t> agents;
     for (const agent& one : from.agents) agents.push_back(one.id);
-    from.has.recall(agents, heard_s + how_.stop_s);
+    const double longest_s = how_.bounds.starvation_s + how_.stop_s;
+    const double excused_s = std::min(how_.bounds.starvation_s, longest_s - waited_s);
+    from.has.recall(agents, heard_s + how_.stop_s, heard_s + std::max(how_.stop_s, excused_s));
     ++out.counted.recalls;
     out.send_all(from, coordinate::recall{from.has.lease()});
 }

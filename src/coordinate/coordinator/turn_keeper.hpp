@@ -22,7 +22,8 @@ class turn_keeper {
     /// An agent has shown a lease of a coordinator before this one.
     void take_over(job& of, uint64_t lease, double now_s, double heard_s);
 
-    void recall(job& from, double heard_s, outbox& out);
+    /// `waited_s`: for so long somebody has waited for its storage.
+    void recall(job& from, double waited_s, double heard_s, outbox& out);
     /// The last phase is over. The turn ends, unless an agent may begin another phase under it: then it stands.
     static void rest(job& of);
     /// After an answer, or when an agent is gone: sends `stop`, or ends the turn. True: it has ended.

@@ -62,7 +62,8 @@ void turn_watch::punish(registry& all, phases& of, job& one, users& by_user, mom
         ++out.counted.stalled_holders;
         take_away(all, of, one, "nothing was moved for too long, and others wait", by_user, at, out);
     } else if (one.has.ending() && one.has.overdue_at_s() - early_s <= at.heard_s) {
-        if (at.heard_s - busy_heard_s(one) <= 2 * how_.heartbeat_s) return;
+        const bool is_busy = at.heard_s - busy_heard_s(one) <= 2 * how_.heartbeat_s;
+        if (is_busy && at.heard_s < one.has.excused_until_s()) return;
         ++out.counted.overdue_stops;
         take_away(all, of, one, "the application did not stop in time", by_user, at, out);
     }

@@ -17,6 +17,7 @@ class client_handler {
     /// Returns whether the client is an administrator.
     virtual bool came(connection_id id, const peer_identity& who) = 0;
     virtual void said(connection_id id, std::string_view line) = 0;
+    virtual void waits(connection_id id) = 0;          ///< something of it lies there, to be read later
     virtual void said_too_much(connection_id id) = 0;  ///< of a line beyond the bound; went() follows
     virtual void went(connection_id id) = 0;           ///< not called for those that finish() closes
 };

@@ -18,6 +18,8 @@ namespace {
 constexpr int64_t proving_ns = 10'000'000'000;  // munged may be slow
 constexpr int64_t finishing_ns = 1'000'000'000;
 constexpr size_t most_leaving = 1024;
+constexpr int64_t reading_ns = 20'000'000;
+constexpr size_t events_a_round = 128;  // of the loop
 constexpr size_t most_discarded = size_t{1} << 20U;
 constexpr size_t most_waiting = size_t{256} << 10U;
 /// `top` of many applications at once.
@@ -46,13 +48,22 @@ clients::~clients() {
 }
 
 result<void> clients::start_checks(std::optional<munge> authority) {
-    auto made = peer_check::start(std::move(authority));
+    if (checks_ && authority == checked_by_) return {};
+    auto made = peer_check::start(authority, unproven::most);
     if (!made) return made.why();
     auto watch = loop_.add((*made)->fd(), EPOLLIN, [this](uint32_t) { collect_verdicts(); });
     if (!watch) return watch.why();
     loop_.remove(checks_watch_);
     checks_ = std::move(*made);
+    checked_by_ = std::move(authority);
     checks_watch_ = *watch;
+    std::vector<connection_id> unanswered;
+    for (const auto& [id, c] : all_)
+        if (c->at == stage::checking) unanswered.push_back(id);
+    for (const connection_id id : unanswered) {
+        ++counted_.refused_proving;
+        refuse(id, *all_.at(id), refusal_line(too_many_proving));
+    }
     return {};
 }
 
@@ -93,6 +104,40 @@ void clients::has_proven(connection_id id) {
     unproven_.remove(id);
 }
 
+result<bool> clients::read_all(int64_t rest_ns) {
+    turns_.begin_pass();
+    uint64_t handled = handled_;
+    if (auto done = loop_.run_once(rest_ns); !done) return done.why();
+    const int64_t until_ns = monotonic_ns() + reading_ns;
+    bool all = true;
+    for (size_t rounds = all_.size() / events_a_round + 1; handled_ != handled; rounds -= rounds > 0 ? 1 : 0) {
+        all = monotonic_ns() < until_ns;
+        if (!all) break;
+        handled = handled_;
+        const uint64_t were_read = read_;
+        if (auto done = loop_.run_once(0); !done) return done.why();
+        if (rounds == 0 && read_ == were_read) break;  // of the others, the loop tells again and again
+    }
+    read_waiting(monotonic_ns() + reading_ns);
+    return all;
+}
+
+void clients::read_waiting(int64_t until_ns) {
+    while (monotonic_ns() < until_ns) {
+        const auto id = turns_.next();
+        if (!id) return;
+        if (const auto found = all_.find(*id); found != all_.end() && found->second->at == stage::open)
+            read_in_turn(*id, *found->second);
+    }
+}
+
+void clients::read_in_turn(connection_id id, client& c) {
+    const uid_t user = c.user;
+    const int64_t begin_ns = monotonic_ns();
+    read(id, c);
+    turns_.was_read(user, monotonic_ns() - begin_ns);
+}
+
 void clients::ready(connection_id id, uint32_t events) {
     ++handled_;
     const auto found = all_.find(id);
@@ -102,7 +147,11 @@ void clients::ready(connection_id id, uint32_t events) {
         flush(id, c);
         if (!all_.contains(id)) return;
     }
-    if ((events & ~uint32_t{EPOLLOUT}) != 0) read(id, c);
+    if ((events & ~uint32_t{EPOLLOUT}) == 0 || turns_.waits(id)) return;
+    if (c.at == stage::open && !turns_.may_read(id, c.user)) return handler_.waits(id);
+    ++read_;
+    if (c.at != stage::open) return read(id, c);
+    read_in_turn(id, c);
 }
 
 void clients::read(connection_id id, client& c) {
@@ -156,7 +205,7 @@ void clients::collect_verdicts() {
         client& c = *found->second;
         if (!one.peer) {
             ++counted_.refused_identities;
-            refuse(one.connection, c, refusal_line(one.peer.why().message));
+            refuse(one.connection, c, refusal_line(one.peer.why()));
             continue;
         }
         if (!c.connection.send(welcome_line)) {
@@ -257,6 +306,7 @@ void clients::drop(connection_id id) {
         charged_.erase(user);
     has_proven(id);
     leave_by_.forget(id);
+    turns_.forget(id);
     all_.erase(found);
     if (known) handler_.went(id);
 }

@@ -16,6 +16,7 @@
 #include "coordinate/daemon/client_handler.hpp"
 #include "coordinate/daemon/daemon_counts.hpp"
 #include "coordinate/daemon/deadlines.hpp"
+#include "coordinate/daemon/reading_turns.hpp"
 #include "coordinate/daemon/unproven.hpp"
 
 namespace halcyon::coordinate {
@@ -23,9 +24,9 @@ namespace halcyon::coordinate {
 /// All connections of clients on one event loop: proves whose they are, reads lines, sends lines, and bounds what each
 /// may take. Nothing here waits for a client.
 ///
-/// A connection is read once a round of the loop, so that a client that never stops sending delays nobody. A client
-/// that does not read is closed when more than its bound waits for it, and so is one whose user's connections together
-/// take more memory than a user may.
+/// A connection is read once a round of the loop, and those of a user no longer than its part of a pass, so that
+/// clients that never stop sending delay nobody but others of their user. A client that does not read is closed when
+/// more than its bound waits for it, and so is one whose user's connections together take more memory than a user may.
 class clients {
   public:
     clients(event_loop& loop, client_handler& handler, daemon_counts& counted);
@@ -33,11 +34,16 @@ class clients {
     clients(const clients&) = delete;
     clients& operator=(const clients&) = delete;
 
-    /// Checks TCP peers; without, those that have to prove who they are are refused.
+    /// Checks TCP peers; without, those that have to prove who they are are refused. Of the same authority as before:
+    /// checks go on. Else, those that are being checked are to try again.
     result<void> start_checks(std::optional<munge> authority);
     void bound_user(int64_t most_buffered_bytes) { most_per_user_ = most_buffered_bytes; }
 
     void add(listening_socket::accepted from);
+    /// Waits for something to read, `rest_ns` at most, and reads each client that has sent anything once, then until
+    /// there is nothing more: for 20 ms, and 20 ms those that waited for this pass. Returns whether none was left out
+    /// for lack of time, but for those that wait since their user had its part.
+    result<bool> read_all(int64_t rest_ns);
     /// Of a connection that is gone or finishes: nothing happens.
     void send(connection_id id, std::string_view line);
     /// Closes once all is sent; nothing of it is heard any more.
@@ -48,8 +54,6 @@ class clients {
 
     [[nodiscard]] size_t count() const { return all_.size(); }
     [[nodiscard]] int64_t buffered_bytes() const { return buffered_; }
-    /// Events handled since the start: whether there was anything to do.
-    [[nodiscard]] uint64_t handled() const { return handled_; }
 
   private:
     enum class stage : uint8_t {
@@ -73,6 +77,8 @@ class clients {
     };
 
     void ready(connection_id id, uint32_t events);
+    void read_in_turn(connection_id id, client& c);
+    void read_waiting(int64_t until_ns);
     void read(connection_id id, client& c);
     bool take(connection_id id, client& c, std::string_view line);
     void open(connection_id id, client& c, const peer_identity& who);
@@ -90,6 +96,7 @@ class clients {
     client_handler& handler_;
     daemon_counts& counted_;
     std::unique_ptr<peer_check> checks_;
+    std::optional<munge> checked_by_;
     event_loop::watch checks_watch_ = event_loop::watch::none;
     int64_t most_per_user_ = int64_t{64} << 20U;
     std::unordered_map<connection_id, std::unique_ptr<client>> all_;
@@ -100,7 +107,9 @@ class clients {
     std::vector<connection_id> broken_;  ///< to be dropped
     int64_t buffered_ = 0;
     connection_id latest_ = 0;
-    uint64_t handled_ = 0;
+    reading_turns turns_;
+    uint64_t handled_ = 0;  ///< events since the start: whether there was anything to do
+    uint64_t read_ = 0;     ///< those of them that did not have to wait
 };
 
 }  // namespace halcyon::coordinate

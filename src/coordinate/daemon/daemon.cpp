@@ -12,8 +12,6 @@
 namespace halcyon::coordinate {
 namespace {
 
-constexpr int64_t reading_ns = 20'000'000;
-constexpr size_t events_a_round = 128;  // of the loop
 constexpr int64_t between_looks_at_listeners_ns = 250'000'000;
 
 double now_s() {
@@ -164,10 +162,12 @@ void daemon::end_epoch() {
 
 void daemon::begin_epoch(const epoch_source::epoch& epoch) {
     end_epoch();
-    machine_ = std::make_unique<coordinator>(settings_within_limits(), epoch.number, now_s());
+    const settings how = settings_within_limits();
+    machine_ = std::make_unique<coordinator>(how, epoch.number, now_s());
     wake_at_s_ = 0;
     ++counted_.epochs;
     if (!epoch.warning.empty()) log_.line("warning: " + epoch.warning);
+    for (const std::string& text : warnings_about(how)) log_.line("warning: " + text);
     log_.line("epoch " + std::to_string(epoch.number) + " begins: policy " + policy::name_of(entry_.how.rule) +
               ", metric " + policy::name_of(entry_.how.metric));
 }
@@ -195,6 +195,10 @@ void daemon::said(connection_id id, std::string_view line) {
     if (machine_) machine_->received(id, line, now_s());
 }
 
+void daemon::waits(connection_id id) {
+    if (machine_) machine_->speaks(id, now_s());
+}
+
 void daemon::said_too_much(connection_id id) {
     if (machine_) machine_->refused_line(id, now_s());
 }
@@ -218,19 +222,12 @@ void daemon::look_after_doors(int64_t now_ns) {
     if (metrics_) look_after(metrics_->at());
 }
 
-/// Until there is nothing to read any more, or for some time, in which each client that has sent anything was read
-/// once.
 result<void> daemon::read_all() {
     const double most_s = has_files_ ? static_cast<double>(between_looks_at_listeners_ns) * 1e-9 : 60.0;
     const double rest_s = std::clamp(wake_at_s_ - now_s(), 0.0, most_s);
-    uint64_t handled = clients_->handled();
-    if (auto done = loop_->run_once(static_cast<int64_t>(rest_s * 1e9)); !done) return done;
-    const int64_t until_ns = monotonic_ns() + reading_ns;
-    for (size_t rounds = clients_->count() / events_a_round + 1;
-         clients_->handled() != handled && (rounds > 0 || monotonic_ns() < until_ns); rounds -= rounds > 0 ? 1 : 0) {
-        handled = clients_->handled();
-        if (auto done = loop_->run_once(0); !done) return done;
-    }
+    const auto all = clients_->read_all(static_cast<int64_t>(rest_s * 1e9));
+    if (!all) return all.why();
+    all_read_ = *all;
     return {};
 }
 
@@ -263,7 +260,8 @@ result<void> daemon::run() {
         if (election_) follow_election();
         bool renew = false;
         if (machine_) {
-            const effects& todo = machine_->advance(now_s());
+            carry_out(machine_->speak(now_s()));
+            const effects& todo = machine_->advance(now_s(), all_read_);
             renew = todo.new_epoch_needed;
             carry_out(todo);
             tell_gone();

@@ -25,7 +25,8 @@ namespace halcyon::coordinate {
 /// and wakes in time. Everything is on one thread, but for the checks of TCP peers.
 ///
 /// Each round reads whatever is there, from each client in turn, and only then has the state machine decide, so that
-/// nobody is taken for silent whose messages lie unread; a flood of messages delays a decision by 20 ms at most.
+/// nobody is taken for silent whose messages lie unread. A flood of messages delays heartbeats and decisions by some
+/// 50 ms at most: then the round goes on, and those that were not read are in the next one.
 ///
 /// Four times a second it looks whether the files of its Unix sockets are still there, and makes them anew where they
 /// are not.
@@ -56,6 +57,7 @@ class daemon : client_handler {
 
     bool came(connection_id id, const peer_identity& who) override;
     void said(connection_id id, std::string_view line) override;
+    void waits(connection_id id) override;
     void said_too_much(connection_id id) override;
     void went(connection_id id) override;
 
@@ -107,6 +109,7 @@ class daemon : client_handler {
     std::vector<connection_id> came_in_vain_;  ///< while another daemon leads
     std::vector<connection_id> gone_;          ///< while effects are carried out
     bool carrying_out_ = false;
+    bool all_read_ = true;  ///< in this round, of all that had sent anything
     double wake_at_s_ = 0;
     int64_t begin_ns_ = 0, looked_after_listeners_ns_ = 0;
     bool has_files_ = true;  ///< of sockets, that somebody may delete

@@ -54,8 +54,9 @@ void daemon::follow_election() {
         led_epoch_ = elected_.epoch;
         begin_epoch({elected_.epoch, ""});
     }
-    if (machine_) return;
+    // Also those that came in the round in which a term begins: it knows nothing of them, and they come again.
     for (const connection_id id : std::exchange(came_in_vain_, {})) send_on(id);
+    if (machine_) return;
     wake_at_s_ = static_cast<double>(monotonic_ns() + 1'000'000'000) * 1e-9;
 }
 

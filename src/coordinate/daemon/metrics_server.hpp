@@ -16,7 +16,7 @@ namespace halcyon::coordinate {
 /// At most 16 requests at a time, each of at most 8 KiB and 5 s: a reader that does not read harms nobody.
 class metrics_server {
   public:
-    /// `text` is asked once for each request.
+    /// `text` is asked for a request unless it was a moment ago, see latest_text().
     static result<std::unique_ptr<metrics_server>> open(event_loop& loop, const socket_address& address,
                                                         mode_t permissions, daemon_counts& counted,
                                                         std::function<std::string()> text);
@@ -45,6 +45,7 @@ class metrics_server {
     /// False: the request is over.
     bool read(request& r);
     bool write(request& r) const;
+    const std::string& latest_text();
     void answer(request& r);
     void end(uint64_t number);
 
@@ -54,6 +55,8 @@ class metrics_server {
     std::unique_ptr<listener> listener_;
     std::map<uint64_t, request> requests_;
     uint64_t latest_ = 0;
+    std::string known_text_;
+    int64_t known_until_ns_ = 0;
 };
 
 }  // namespace halcyon::coordinate

@@ -31,11 +31,15 @@ uint64_t epoch_by_clock() {
     return static_cast<uint64_t>(std::max<int64_t>((realtime_ns() - begin_of_2025_ns) / quarter_ns, 1));
 }
 
-result<uint64_t> own_epochs::stored() const {
+result<uint64_t> own_epochs::stored(std::string& warning) const {
     if (file_.empty()) return uint64_t{0};
     const auto text = read_text_file(file_);
     if (!text && text.why().system_errno == ENOENT) return uint64_t{0};
     if (!text) return text.why();
+    if (text->empty()) {
+        warning = file_ + " is empty, as a power loss may leave a file; the clock gives the epoch";
+        return uint64_t{0};
+    }
     const std::string_view digits = std::string_view(*text).substr(0, text->find('\n'));
     uint64_t number = 0;
     const auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
@@ -48,14 +52,14 @@ result<uint64_t> own_epochs::stored() const {
 }
 
 result<epoch_source::epoch> own_epochs::next() {
-    const auto before = stored();
-    if (!before) return before.why();
     epoch made;
+    const auto before = stored(made.warning);
+    if (!before) return before.why();
     const uint64_t least = std::max(latest_, *before) + 1;
     if (file_.empty()) wait_for_next_quarter();
     made.number = std::max(least, epoch_by_clock());
     if (!file_.empty()) {
-        if (const auto kept = replace_file(file_, std::to_string(made.number) + "\n"); !kept) {
+        if (const auto kept = replace_file(file_, std::to_string(made.number) + "\n", lasting::yes); !kept) {
             // As without a file.
             wait_for_next_quarter();
             made.number = std::max(least, epoch_by_clock());

@@ -41,12 +41,12 @@ class own_epochs : public epoch_source {
     /// `file`: empty for none. `latest`: that this process had already.
     explicit own_epochs(std::string file, uint64_t latest = 0) : file_(std::move(file)), latest_(latest) {}
 
-    /// Failure (config): the file holds no number. System: it cannot be read. A file that cannot be written is a
-    /// warning: the daemon must start on a full disk.
+    /// Failure (config): the file holds something else than a number. System: it cannot be read. An empty file, and one
+    /// that cannot be written, are a warning: the daemon must start after a power loss, and on a full disk.
     result<epoch> next() override;
 
   private:
-    [[nodiscard]] result<uint64_t> stored() const;
+    [[nodiscard]] result<uint64_t> stored(std::string& warning) const;
 
     std::string file_;
     uint64_t latest_;

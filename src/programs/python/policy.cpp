@@ -60,7 +60,6 @@ void add_application(nb::module_& m) {
         .def_rw("left_s", &policy::application::left_s)
         .def_rw("arrived_s", &policy::application::arrived_s)
         .def_rw("probability", &policy::application::probability)
-        .def_rw("expected_end_s", &policy::application::expected_end_s)
         .def_prop_rw(
             "targets", [](const policy::application& of) { return of.targets; },
             [](policy::application& of, std::vector<uint32_t> targets) {

@@ -43,7 +43,7 @@ result<peer_identity> greet(listening_socket& listening, peer_check& checks) {
     auto verdicts = checks.collect();
     if (verdicts.size() != 1 || verdicts[0].connection != 7) return failure{error_kind::internal, "which?", 0};
     auto& who = verdicts[0].peer;
-    if (auto sent = connection.send(who ? std::string(welcome_line) : refusal_line(who.why().message)); !sent)
+    if (auto sent = connection.send(who ? std::string(welcome_line) : refusal_line(who.why())); !sent)
         return sent.why();
     return std::move(who);
 }
@@ -56,7 +56,7 @@ class tcp_peers : public ::testing::Test {
         ASSERT_TRUE(listening.ok()) << listening.why().message;
         EXPECT_EQ(listening->warning(), "");
         listening_ = std::move(*listening);
-        checks_ = peer_check::start(listening_->authority()).value();
+        checks_ = peer_check::start(listening_->authority(), 16).value();
     }
     /// Both ends of a connection, and the challenge that the server's end makes.
     struct connected {
@@ -154,6 +154,19 @@ TEST_F(tcp_peers, a_refused_client_hears_the_reason) {
                          ": the server answers: refused: MUNGE refuses the credential: Invalid credential");
 }
 
+TEST_F(tcp_peers, a_client_whose_server_has_no_munge_at_the_moment_is_not_refused_for_good) {
+    auto checks = peer_check::start(munge::load("/nonexistent/socket").value(), 16).value();
+    failure heard;
+    std::jthread client([&] {
+        const auto c = line_client::connect(listening_->address(), {.munge_socket = daemon_.socket()});
+        if (!c) heard = c.why();
+    });
+    EXPECT_FALSE(greet(*listening_, *checks).ok());
+    client.join();
+    EXPECT_EQ(heard.kind, error_kind::unavailable);
+    EXPECT_TRUE(heard.message.ends_with("; try again")) << heard.message;
+}
+
 TEST_F(tcp_peers, a_client_without_munge_says_so) {
     std::string heard;
     std::jthread client([&] {
@@ -193,7 +206,7 @@ TEST(tcp_listener, that_is_insecure_says_so_and_believes_claims) {
     ASSERT_TRUE(listening.ok()) << listening.why().message;
     EXPECT_EQ(listening->warning(),
               listening->address().text() + " is insecure: each peer is believed to be the user that it claims to be");
-    auto checks = peer_check::start(listening->authority()).value();
+    auto checks = peer_check::start(listening->authority(), 16).value();
     child_process client([&] { return line_client::connect(listening->address(), {}) ? 0 : 1; });
     const auto who = greet(*listening, *checks);
     ASSERT_TRUE(who.ok()) << who.why().message;
@@ -202,6 +215,29 @@ TEST(tcp_listener, that_is_insecure_says_so_and_believes_claims) {
     for (const char* wrong : {"", "claim", "claim 1 2", "claim 1 2 3 4", "claim -1 2 3", "claim 1 2 x",
                               "claim 99999999999 1 1", "{\"type\":\"register\"}"})
         EXPECT_FALSE(check_answer({"halcyon 1 insecure", {}}, wrong, nullptr).ok()) << wrong;
+}
+
+/// What the client makes of this second line.
+failure answer_to_a_claim(const std::string& line) {
+    auto listening = listening_socket::open(any_port, {.insecure = true}).value();
+    failure heard;
+    std::jthread client([&] {
+        const auto c = line_client::connect(listening.address(), {});
+        if (!c) heard = c.why();
+    });
+    line_connection server(std::move(tests::accept_one(listening).value().socket));
+    EXPECT_TRUE(server.send("halcyon 1 insecure").ok());
+    EXPECT_TRUE(server.send(line).ok());
+    client.join();
+    return heard;
+}
+
+TEST(tcp_client, takes_a_refusal_of_the_moment_for_no_refusal_of_itself) {
+    const failure busy = answer_to_a_claim("refused: too many connections are being checked; try again");
+    EXPECT_EQ(busy.kind, error_kind::unavailable);
+    EXPECT_TRUE(busy.message.ends_with("too many connections are being checked; try again")) << busy.message;
+    EXPECT_EQ(answer_to_a_claim("refused: no").kind, error_kind::usage);
+    EXPECT_EQ(answer_to_a_claim("hello; try again").kind, error_kind::usage);
 }
 
 TEST(tcp_client, refuses_a_server_that_is_no_line_socket) {

@@ -55,6 +55,27 @@ def test_a_configuration_is_checked_and_its_coordinators_are_said(
 
 
 @pytest.mark.parametrize(
+    ("times", "warned_of"),
+    [
+        ("{}", []),
+        ("{dead: 500 ms, relearn: 500 ms}", []),
+        ("{dead: 300 ms}", ["times.dead is 0.3 s: an application that was cut off uses its lease for up to 0.5 s, "]),
+        ("{relearn: 499 ms, dead: 10 ms}", ["times.dead is 0.01 s: ", "times.relearn is 0.499 s: "]),
+        ("{relearn: 0 s}", []),
+    ],
+)
+def test_times_that_let_two_move_at_once_are_warned_of(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], times: str, warned_of: list[str]
+) -> None:
+    file = written(tmp_path, GOOD.replace("policy: set-10", f"policy: set-10\n    times: {times}"))
+    assert main(["coordinator", "check", str(file)]) == 0
+    warnings = [line for line in capfd.readouterr().out.splitlines() if "warning" in line]
+    assert len(warnings) == len(warned_of)
+    for line, start in zip(warnings, warned_of, strict=True):
+        assert line.startswith(f"scratch: warning: {start}")
+
+
+@pytest.mark.parametrize(
     ("was", "becomes", "said"),
     [
         ("policy: set-10", "policy: set10", ":7: coordinators.scratch.policy: 'set10' is not known; did you mean"),

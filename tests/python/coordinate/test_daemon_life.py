@@ -221,10 +221,28 @@ def test_epochs_rise_though_the_clock_was_set_back(prepare: Prepare, tmp_path: P
     assert epoch_of(of) == 4_000_000_003
 
 
+def test_times_that_let_two_move_at_once_are_in_the_log(prepare: Prepare) -> None:
+    of = prepare(times={"dead": "200 ms", "relearn": "0 s"})
+    of.start()
+    wait_until(lambda: "epoch" in of.log.read_text(), "it begins")
+    warnings = [line for line in of.log.read_text().splitlines() if "warning" in line]
+    assert len(warnings) == 1
+    assert "warning: times.dead is 0.2 s: " in warnings[0]
+
+
 def test_an_epoch_file_that_cannot_be_written_is_said_and_survived(prepare: Prepare) -> None:
     of = prepare(epoch_file="/proc/none/epoch")
     of.start()
     wait_until(lambda: "the epoch follows the clock alone" in of.log.read_text(), "it says so")
+
+
+def test_an_epoch_file_that_a_power_loss_left_empty_is_said_and_written_anew(prepare: Prepare, tmp_path: Path) -> None:
+    file = tmp_path / "epoch"
+    file.touch()
+    of = prepare(epoch_file=str(file))
+    of.start()
+    wait_until(lambda: f"warning: {file} is empty" in of.log.read_text(), "it says so")
+    assert file.read_text() == f"{epoch_of(of)}\n"
 
 
 def test_an_epoch_file_with_something_else_is_refused(prepare: Prepare, tmp_path: Path) -> None:

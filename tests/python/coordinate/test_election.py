@@ -5,7 +5,9 @@ import base64
 import select
 import signal
 import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from coordinator_process import LIMIT_S, CoordinatorProcess, wait_until
@@ -67,6 +69,46 @@ def test_one_of_two_daemons_leads_and_the_other_says_where(pair: Callable[..., P
     assert in_vain.heard[0]["type"] == "refused"
     assert in_vain.heard[0]["reason"] == f"this daemon stands by: the coordinator is at {two.first.address}"
     assert two.second.count("sent_on") >= 1
+
+
+ASKING = """
+import os, select, socket, sys, time
+path, done = sys.argv[1:]
+line = b'{"type": "register", "version": 1, "job": "%d", "processes": 1, "nodes": 1, "node": "n", "secret": "0123456789abcdef"}\\n'
+waiting = {}
+told = unanswered = 0
+while waiting or not os.path.exists(done):
+    if not os.path.exists(done) and len(waiting) < 50:
+        one = socket.socket(socket.AF_UNIX)
+        one.connect(path)
+        one.sendall(line % told)
+        told += 1
+        waiting[one] = time.monotonic()
+    for one in select.select(list(waiting), [], [], 0)[0]:
+        one.recv(1 << 16)
+        one.close()
+        del waiting[one]
+    for one in [one for one, since in waiting.items() if time.monotonic() - since > 10]:
+        unanswered += 1
+        one.close()
+        del waiting[one]
+print(told, unanswered)
+"""
+
+
+def test_who_comes_while_a_daemon_takes_the_lead_is_answered(pair: Callable[..., Pair], tmp_path: Path) -> None:
+    two = pair().start()
+    done = tmp_path / "done"
+    words = [sys.executable, "-c", ASKING, str(two.second.socket), str(done)]
+    asking = [subprocess.Popen(words, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    wait_until(lambda: two.second.count("sent_on") > 100, "they are sent on")
+    assert two.first.end() == 0
+    wait_until(lambda: leads(two.second), "the second one leads")
+    done.touch()
+    for one in asking:
+        told, unanswered = one.communicate(timeout=LIMIT_S)[0].split()
+        assert int(told) > 0
+        assert unanswered == "0"
 
 
 def test_operators_find_the_daemon_that_leads(pair: Callable[..., Pair], capfd: pytest.CaptureFixture[str]) -> None:

@@ -107,3 +107,25 @@ def test_a_credential_counts_once_and_for_one_connection(reached: CoordinatorPro
     a = Agent(reached, "A")
     a.begin()
     run_until([a], heard(a, "grant"), "others are served")
+
+
+def test_as_many_are_checked_at_a_time_as_may_be_unproven(reached: CoordinatorProcess, munged: MungedProcess) -> None:
+    at = tcp_of(reached)
+    munged.process.send_signal(signal.SIGSTOP)
+    try:
+        asking = []
+        for i in range(400):
+            one = socket.create_connection((at.name, at.port), LIMIT_S, (f"127.0.2.{1 + i // 100}", 0))
+            one.makefile().readline()
+            one.sendall(b"MUNGE:nonsense:\n")
+            asking.append(one)
+        honest = Connection(Address(str(reached.socket)))
+        with honest:  # heard behind all of them
+            honest.send({"type": "heartbeat"})
+        wait_until(lambda: reached.count("accepted_connections") >= 401, "all are accepted")
+        assert reached.count("refused_proving") == 0
+    finally:
+        munged.process.send_signal(signal.SIGCONT)
+    for one in asking:
+        assert "refused: MUNGE refuses the credential" in one.makefile().readline()
+        one.close()

@@ -7,7 +7,8 @@ from pathlib import Path
 SUMMARY = "check a coordinators.yaml without running anything"
 DESCRIPTION = (
     "Reads FILE as the daemon would, and prints its coordinators or the first mistake: file, line, key path, the value "
-    "and the values expected. Exit code 1: the daemon would refuse it."
+    "and the values expected. Exit code 1: the daemon would refuse it. Warnings name times that are allowed, and with "
+    "which two applications may have the turn at once for a moment."
 )
 
 

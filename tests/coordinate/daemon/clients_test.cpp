@@ -1,0 +1,91 @@
+// Who is read and heard when many have something to say.
+#include "coordinate/daemon/clients.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+
+#include "base/clock.hpp"
+
+namespace halcyon::coordinate {
+namespace {
+
+/// Takes some time for each line.
+class slow_handler : public client_handler {
+  public:
+    bool came(connection_id id, const peer_identity& who) override {
+        user_of[id] = who.uid;
+        return false;
+    }
+    void said(connection_id id, std::string_view) override {
+        heard[user_of.at(id)].push_back(id);
+        const int64_t until_ns = monotonic_ns() + 1'000'000;
+        while (monotonic_ns() < until_ns) {
+        }
+    }
+    void waits(connection_id id) override { told_to_wait.insert(id); }
+    void said_too_much(connection_id) override {}
+    void went(connection_id) override {}
+
+    std::map<connection_id, uid_t> user_of;
+    std::map<uid_t, std::vector<connection_id>> heard;
+    std::set<connection_id> told_to_wait;
+};
+
+class many_clients : public testing::Test {
+  protected:
+    static constexpr uid_t flood = 3000, other = 3001;
+
+    /// Its peer has said a line.
+    void add(uid_t user) {
+        int ends[2];
+        ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+        peers_.emplace_back(ends[1]);
+        all.add({descriptor(ends[0]), peer_identity{user, user, 0, peer_identity::witness::kernel}, {}});
+        ASSERT_EQ(::write(ends[1], "line\n", 5), 5);
+    }
+
+    slow_handler handler;
+    daemon_counts counted;
+    std::unique_ptr<event_loop> loop = event_loop::start().value();
+    clients all{*loop, handler, counted};
+
+  private:
+    std::vector<descriptor> peers_;
+};
+
+TEST_F(many_clients, of_one_user_delay_each_other_and_nobody_else) {
+    for (int i = 0; i < 300; ++i) add(flood);
+    add(other);
+    ASSERT_TRUE(all.read_all(0).ok());
+    EXPECT_EQ(handler.heard[other].size(), 1U);
+    const size_t first = handler.heard[flood].size();
+    EXPECT_GE(first, 1U);
+    EXPECT_LE(first, 6U);
+    EXPECT_EQ(handler.told_to_wait.size(), 300 - first);
+    for (int pass = 0; pass < 300; ++pass) ASSERT_TRUE(all.read_all(0).ok());
+    EXPECT_EQ(handler.heard[flood].size(), 300U);
+    EXPECT_TRUE(std::ranges::is_sorted(handler.heard[flood])) << "first come, first served";
+}
+
+TEST_F(many_clients, that_are_being_checked_when_the_configuration_is_read_again_are_let_in) {
+    ASSERT_TRUE(all.start_checks({}).ok());
+    int ends[2];
+    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+    const descriptor peer(ends[1]);
+    all.add({descriptor(ends[0]), {}, tcp_challenge{"halcyon 1 insecure", ""}});
+    ASSERT_EQ(::write(peer.get(), "claim 3000 3000 1\n", 18), 18);
+    ASSERT_TRUE(loop->run_once(0).ok());  // asked; the answer is for the next round
+    ASSERT_TRUE(all.start_checks({}).ok());
+    const int64_t limit_ns = monotonic_ns() + 20'000'000'000;
+    while (handler.user_of.empty() && monotonic_ns() < limit_ns) ASSERT_TRUE(all.read_all(10'000'000).ok());
+    EXPECT_EQ(handler.user_of.size(), 1U);
+}
+
+}  // namespace
+}  // namespace halcyon::coordinate

@@ -1,0 +1,52 @@
+// How often the text of the metrics is made.
+#include "coordinate/daemon/metrics_server.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <ctime>
+
+#include "base/line_socket/socket_connect.hpp"
+
+namespace halcyon::coordinate {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// As a text of many applications does.
+void take_processor_time(double seconds) {
+    const auto taken_s = [] { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; };
+    for (const double until_s = taken_s() + seconds; taken_s() < until_s;) {
+    }
+}
+
+TEST(metrics_server, makes_a_text_that_takes_long_once_for_requests_that_follow_one_another) {
+    const std::unique_ptr<event_loop> loop = event_loop::start().value();
+    const socket_address address =
+        parse_socket_address("unix:@halcyon-metrics-test-" + std::to_string(::getpid())).value();
+    daemon_counts counted;
+    int made = 0;
+    const auto server = metrics_server::open(*loop, address, 0600, counted, [&] {
+        take_processor_time(0.1);
+        return "made " + std::to_string(++made);
+    });
+    ASSERT_TRUE(server.ok());
+    for (int i = 0; i < 5; ++i) {
+        const descriptor asks = connect_stream(address, 5s).value();
+        ASSERT_GT(::send(asks.get(), "GET /metrics HTTP/1.1\r\n\r\n", 25, 0), 0);
+        std::string answer;
+        for (bool open = true; open;) {
+            ASSERT_TRUE(loop->run_once(10'000'000).ok());
+            std::array<char, 4096> some;
+            const ssize_t got = ::recv(asks.get(), some.data(), some.size(), MSG_DONTWAIT);
+            if (got > 0) answer.append(some.data(), static_cast<size_t>(got));
+            open = got != 0;
+        }
+        EXPECT_TRUE(answer.ends_with("made 1")) << answer;
+    }
+}
+
+}  // namespace
+}  // namespace halcyon::coordinate
