@@ -74,7 +74,8 @@ def test_one_of_two_daemons_leads_and_the_other_says_where(pair: Callable[..., P
 ASKING = """
 import os, select, socket, sys, time
 path, done = sys.argv[1:]
-line = b'{"type": "register", "version": 1, "job": "%d", "processes": 1, "nodes": 1, "node": "n", "secret": "0123456789abcdef"}\\n'
+line = b'{"type": "register", "version": 1, "job": "%d", "processes": 1, "nodes": 1, "node": "n", '
+line += b'"secret": "0123456789abcdef"}\\n'
 waiting = {}
 told = unanswered = 0
 while waiting or not os.path.exists(done):
