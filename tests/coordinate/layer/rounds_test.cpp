@@ -7,6 +7,13 @@
 namespace halcyon::tests {
 namespace {
 
+/// For so many microseconds at most. Without giving the processor away: on a busy machine that takes milliseconds.
+void linger(uint64_t most_us) {
+    const int64_t until_ns = monotonic_ns() + static_cast<int64_t>(most_us) * 1000;
+    while (monotonic_ns() < until_ns) {
+    }
+}
+
 class stopped_rounds : public layer_test {
   protected:
     /// A collective call with so many transfers.
@@ -69,7 +76,7 @@ TEST_F(stopped_rounds, are_the_same_for_two_aggregators) {
             std::mt19937 own(seed + static_cast<unsigned>(which));
             for (int n = 0; n < collectives; ++n)
                 collective(*processes[which], transfers, [&](int) {
-                    for (uint64_t i = own() % 200; i > 0; --i) std::this_thread::yield();
+                    linger(own() % 50);
                     ++done[which];
                     exchange.arrive_and_wait();
                 });
@@ -83,7 +90,7 @@ TEST_F(stopped_rounds, are_the_same_for_two_aggregators) {
             const uint64_t round = node->observe(0, 0, monotonic_ns()).round;
             node->publish(0, permission::stop, round + 1, {});
             highest = std::max(highest, round);
-            for (uint64_t i = random() % 300; i > 0; --i) std::this_thread::yield();
+            linger(random() % 100);
         }
         for (agent_page* node : nodes) node->publish(0, permission::stop, highest + 1, {});
         // All of both stand still at the same round: or have come to their end.
