@@ -335,6 +335,8 @@ void turn_agent::stop_calls() {
         told_s_ = now_s_;
     }
     if (!stop_.is_clean()) return;
+    // A program has joined others of its job while the caches were cleaned: it has to come to its end, too.
+    if (state_.under_way > 0) return stop_.start_over();
     say_progress();
     say(stopped{stop_.lease()});
     if (lease_.id() == stop_.lease()) lease_.end();

@@ -40,6 +40,28 @@ TEST_F(turn_agents, say_that_they_stopped_when_nothing_is_under_way_and_the_cach
     EXPECT_EQ(look(), transcript{"release phase 1"});
 }
 
+TEST_F(turn_agents, do_not_say_that_they_stopped_when_a_program_has_joined_while_the_caches_were_cleaned) {
+    join();
+    begin();
+    hear(recall{7});
+    hear(stop{7, 1});
+    node.moved = 500;
+    node.under_way = 0;
+    advance(0.01);
+    look();
+    node.under_way = 1;
+    agent->caches_clean();
+    advance();
+    EXPECT_EQ(look(), transcript{});
+    node.moved = 600;
+    node.under_way = 0;
+    advance();
+    EXPECT_EQ(look(), transcript{"clean caches"});
+    agent->caches_clean();
+    advance();
+    EXPECT_EQ(look().back(), "stopped lease 7");
+}
+
 TEST_F(turn_agents, stay_in_the_phase_that_was_stopped_until_it_is_their_turn_again) {
     join();
     begin();
