@@ -2,7 +2,7 @@
 /// together: grant, or wait and for how long. Over a bare epoll loop that sends the same lines back, at the
 /// same rate, in the same rounds and on the same core: the 99th percentile of each round. The control asks that very
 /// loop once more. Rounds are long, since a percentile is as steady as there are answers above it; and questions go to
-/// one after the other for moments only, so that a disturbance of the machine hits all.
+/// one after the other for a fifth of a second, twenty turns long, so that a disturbance of the machine hits all.
 ///
 /// Application after application asks. One that has to wait gives up at once, one that is granted the turn
 /// has it for 10 ms: most questions find somebody who has the turn, and each leads to a decision by `dynamic` and, with
@@ -18,7 +18,7 @@ using namespace halcyon::bench;
 
 constexpr int wanted = 10;  // rounds
 constexpr size_t applications = 100;
-constexpr size_t slices = 200, questions = 100;  // of each kind in a round, and in each slice
+constexpr size_t slices = 20, questions = 1000;  // of each kind in a round, and in each slice
 constexpr int64_t every_ns = 200'000;
 constexpr int64_t turn_ns = 10'000'000;
 
@@ -133,7 +133,7 @@ void run() {
             }
             for (size_t i = 0; i < questions; ++i) answers.add(took[0][i], took[1][i], took[2][i]);
             // The kernel takes the core from a process of real-time priority that has spun for most of a second.
-            ::usleep(10'000);
+            ::usleep(80'000);
         }
         answers.ratio(r, "request_ratio", 0.99);
         r.value("request_p99_ns", answers.measured(0.99), "ns");
