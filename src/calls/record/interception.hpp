@@ -97,16 +97,16 @@ auto through_layers(thread_state& thread, call_record& record, Function function
         std::conditional_t<std::is_void_v<result_type>, int, result_type> result;
         bool ran;
 
-        [[gnu::always_inline]] void run(call_record& called) {
+        [[gnu::always_inline]] void run(call_record& called, bool timed = true) {
             ran = true;
-            if (called.start == 0) called.start = ticks();
+            if (timed && called.start == 0) called.start = ticks();
             if constexpr (std::is_void_v<result_type>) {
                 function();
-                called.duration = ticks() - called.start;
+                if (timed) called.duration = ticks() - called.start;
                 after(called, 0);
             } else {
                 result = function();
-                called.duration = ticks() - called.start;
+                if (timed) called.duration = ticks() - called.start;
                 called.result = as_number(result);
                 if (failed(result)) [[unlikely]]
                     called.error = static_cast<uint16_t>(errno);
@@ -118,7 +118,7 @@ auto through_layers(thread_state& thread, call_record& record, Function function
         contexts::put_into(record);
     layer* const only = this_process().layers.only();
     if (const uint64_t entered = only == nullptr ? 0 : only->enter(record); entered != 0) {
-        state.run(record);
+        state.run(record, (entered & layer::untimed) == 0);
         only->leave(record, entered);
         if constexpr (std::is_void_v<result_type>)
             return;

@@ -165,12 +165,13 @@ uint64_t coordinate_layer::enter(calls::call_record& record) {
     if (record.parent != 0 || mine.inside != rounds::none) return 0;
     const int64_t bytes = known(record.bytes), now = calls::ticks();
     turn_taker& taker = takers_[at];
+    const uint64_t how = taker.follows_closely(now) ? untimed : 0;
     if (!taker.enter(mine, bytes, operation_of(calls::entry_of(record.function).does), now)) {
         taker.step_back(mine, bytes);
         return 0;
     }
     record.start = now;
-    return entered_bit | at << at_shift | (taker.others_move_version() & beside_mask) << 32U | mine.generation;
+    return how | entered_bit | at << at_shift | (taker.others_move_version() & beside_mask) << 32U | mine.generation;
 }
 
 void coordinate_layer::leave(const calls::call_record& record, uint64_t entered) {

@@ -98,8 +98,8 @@ class coordinate_layer final : public calls::layer {
     /// What enter() returns of calls that are none of the coordinator's business; and of others, with the process in
     /// the lower half, and in the upper one the file system, and who was beside it (the lower bits of
     /// turn_taker::others_move_version).
-    static constexpr uint64_t untouched = 1, entered_bit = uint64_t{1} << 63U;
-    static constexpr uint64_t at_shift = 60, beside_mask = (uint64_t{1} << 28U) - 1;
+    static constexpr uint64_t untouched = 1 | untimed, entered_bit = uint64_t{1} << 62U;
+    static constexpr uint64_t at_shift = 59, beside_mask = (uint64_t{1} << 27U) - 1;
     static_assert(process_slot::most_file_systems == 8, "three bits");
 
     void transfer(turn_taker& at, calls::call_record& record, const calls::next_call& next);

@@ -36,6 +36,7 @@ void turn_taker::start(page& shared, process_slot& slot, size_t file_system, dou
     forget_program_before(slot, file_system);
     file_system_ = file_system;
     pause_ticks_ = static_cast<int64_t>(static_cast<double>(shared.pause_ns) / ns_per_tick);
+    close_ticks_ = pause_ticks_ / 16;
     last_end_ = last_metadata_ = long_ago;
     collectives_ = 0;
     let_go_ = no_wait;

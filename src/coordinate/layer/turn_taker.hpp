@@ -43,6 +43,12 @@ class turn_taker {
     void start(page& shared, process_slot& slot, size_t file_system, double ns_per_tick, forecaster& asks);
     [[nodiscard]] bool started() const { return part_ != nullptr; }
 
+    /// A call at `now` follows so closely on the one before that the begin of such a call may stand for its end: the
+    /// next one sees whether it took longer after all. One that takes longer than a pause then seems to be one, once.
+    [[nodiscard]] bool follows_closely(int64_t now) const {
+        return now - last_end_.load(std::memory_order_relaxed) < close_ticks_;
+    }
+
     /// At `now`. A call with `bytes` to move begins. False: pass() must decide.
     [[nodiscard]] bool enter(own_calls& own, int64_t bytes, operation what, int64_t now) {
         if (now - last_end_.load(std::memory_order_relaxed) > pause_ticks_) [[unlikely]]
@@ -138,7 +144,7 @@ class turn_taker {
     process_part* part_ = nullptr;
     forecaster* asks_ = nullptr;  ///< null: there are no forecasts
     size_t file_system_ = 0;
-    int64_t pause_ticks_ = 0;
+    int64_t pause_ticks_ = 0, close_ticks_ = 0;
     std::atomic<int64_t> last_end_{long_ago};  ///< of a transfer, in ticks
     std::atomic<uint64_t> collectives_{0};
     std::atomic<uint64_t> let_go_{no_wait};  ///< the one that has taken as long as any may

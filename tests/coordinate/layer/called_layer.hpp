@@ -97,6 +97,7 @@ class called_process {
         // As calls::through_layers.
         if (const uint64_t entered = one.beside_layers ? 0 : layer_.enter(record); entered != 0) {
             next(record);
+            if ((entered & calls::layer::untimed) != 0) record.duration = 0;
             layer_.leave(record, entered);
         } else {
             layer_.invoke(record, next);
