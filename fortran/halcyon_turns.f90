@@ -57,11 +57,10 @@ module halcyon_turns
     type, bind(c) :: c_status
         integer(c_int64_t) :: size_bytes
         integer(c_int) :: coordination, stage, our_turn, others_move
-        real(c_double) :: expected_wait_s
-        integer(c_int64_t) :: load
-        real(c_double) :: waited_s
+        real(c_double) :: expected_wait_s, waited_s
         integer(c_int64_t) :: bytes, bytes_unasked, steps_unasked, steps_starving
         character(kind=c_char) :: holders(HALCYON_IO_MAX_HOLDERS), reason(HALCYON_IO_MAX_REASON)
+        integer(c_int64_t) :: load
     end type
 
     interface

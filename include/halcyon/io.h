@@ -96,8 +96,6 @@ typedef struct halcyon_io_status_t {
     int others_move; /**< 1: other jobs do I/O there now, in their turn or, by the policy, in ours; 0: none is known */
     double
         expected_wait_s;   /**< until it is this job's turn: 0 if it is; -1: not known. Known after halcyon_io_inform */
-    int64_t load;          /**< jobs in a phase of I/O there, this one included, when the coordinator spoke of its
-                            * wait last; 0: not known. Known as expected_wait_s is, until the turn comes */
     double waited_s;       /**< in halcyon_io_wait, halcyon_io_join */
     int64_t bytes;         /**< that this process moved there in its turns */
     int64_t bytes_unasked; /**< that it moved out of turn */
@@ -105,6 +103,8 @@ typedef struct halcyon_io_status_t {
     uint64_t steps_starving; /**< times that it went on since it had waited for as long as anybody may (36 s) */
     char holders[HALCYON_IO_MAX_HOLDERS]; /**< jobs that have the turn, one a line; "": this one, or not known */
     char reason[HALCYON_IO_MAX_REASON];   /**< not coordinated, or silent: why; else, if bytes do not count: why */
+    int64_t load; /**< jobs in a phase of I/O there, this one included, when the coordinator spoke of its wait last;
+                   * 0: not known. Known as expected_wait_s is, until the turn comes */
 } halcyon_io_status_t;
 
 /** The turns of one process at one file system. */
