@@ -7,7 +7,7 @@ from measured_pairs import Half
 from replay import Access, Load, Replay, registered
 
 from halcyon.delta.estimate import Estimate
-from halcyon.delta.graph import Graph, Measured
+from halcyon.delta.graph import MEET, Graph, Measured
 from halcyon.delta.runs import opening_ns
 from halcyon.delta.turns import UNCOORDINATED
 from halcyon.policy.functions import Learned, functions
@@ -62,7 +62,7 @@ def replayed(
         a = Access(starts_ns["A"] / 1e9, truth.a_alone_s, a_speed, a_load, known.a_alone_s)
         b = Access(starts_ns["B"] / 1e9, truth.b_alone_s, b_speed, b_load, known.b_alone_s)
         values = {name: Estimate(_played((a, b), name, metric, from_runs), None, 1) for name in (DYNAMIC, *FIXED)}
-        together = -truth.b_alone_s < dt_ns / 1e9 < truth.a_alone_s
+        together = -MEET * truth.b_alone_s < dt_ns / 1e9 < MEET * truth.a_alone_s
         yield Compared(f"{where} at {dt_ns / 1e9:+.2f} s", values, together)
 
 
@@ -79,8 +79,7 @@ def measured(where: str, graph: Graph, metric: Sums) -> Iterator[Compared]:
             for name, ones in at.items()
         }
         if DYNAMIC in values and len(values) > 1:
-            together = -graph.b_alone.mean < dt_ns / 1e9 < graph.a_alone.mean
-            yield Compared(f"{where} at {dt_ns / 1e9:+.2f} s", values, together)
+            yield Compared(f"{where} at {dt_ns / 1e9:+.2f} s", values, graph.meet(dt_ns))
 
 
 def _played(accesses: tuple[Access, Access], rule: str, metric: Sums, learned: Learned | None) -> float:

@@ -63,8 +63,8 @@ def tell_unmet(reason: str) -> None:
 
 def tell_worst(runs: list[Run], graph: Graph) -> None:
     """Over all delays at which it starts amid the others' I/O."""
-    amid = [one for one in graph.of("dynamic") if 0 < one.dt_ns / 1e9 < graph.a_alone.mean]
-    lacking = [one for one in graph.unmeasured if one.policy == "dynamic" and 0 < one.dt_ns / 1e9 < graph.a_alone.mean]
+    amid = [one for one in graph.of("dynamic") if one.dt_ns > 0 and graph.meet(one.dt_ns)]
+    lacking = [one for one in graph.unmeasured if one.policy == "dynamic" and one.dt_ns > 0 and graph.meet(one.dt_ns)]
     reasons = [f"B starts {delay(one.dt_ns)}: no run under dynamic counts" for one in lacking]
     for one in amid:
         reasons += failed_point(runs, one)

@@ -54,7 +54,10 @@ def main() -> int:
         with ended_in_order():
             for i, name in enumerate(names):
                 part = PART[name] / sum(PART[one] for one in names[i:])
-                measure_case(name, CASES[name], asked, part * (until_s - time.monotonic()))
+                try:
+                    measure_case(name, CASES[name], asked, part * (until_s - time.monotonic()))
+                except UsageError as why:
+                    unmet("coordinate", f"delta_many_{name}", str(why))
     except HalcyonError as why:
         print(f"error: {why}", file=sys.stderr)
         return 1

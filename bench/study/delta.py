@@ -28,7 +28,7 @@ from halcyon.delta.measuring import FORGIVE, Progress, measure
 from halcyon.delta.picture import draw_graph
 from halcyon.delta.printed import print_graph, run_in_words
 from halcyon.delta.runs import Limits
-from halcyon.errors import HalcyonError
+from halcyon.errors import HalcyonError, UsageError
 from halcyon.process_session import ended_in_order
 from halcyon.terminal import VisibleConsole
 from halcyon.testbed.bed import Bed, raised
@@ -63,7 +63,10 @@ def main() -> int:
             for i, (name, pair) in enumerate(study.pairs.items()):
                 # Time that a pair leaves goes to those after it.
                 own_s = (until_s - time.monotonic()) / (len(study.pairs) - i)
-                measure_pair(bed, study, asked.study, name, pair, asked.smaller, asked.data, own_s)
+                try:
+                    measure_pair(bed, study, asked.study, name, pair, asked.smaller, asked.data, own_s)
+                except UsageError as why:
+                    unmet("coordinate", _figure(asked.study, name, "factors"), str(why))
     except HalcyonError as why:
         print(f"error: {why}", file=sys.stderr)
         return 1

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from statistics import median
 
-from premises import too_many_not_counted
+from premises import several_builds, too_many_not_counted
 from several import Key, Point, Run
 
 from halcyon.delta.measuring import of_key
@@ -27,7 +27,7 @@ def failed_premises(found: Sequence[Point], runs: Sequence[Run], largest_s: floa
         said.append(
             f"storage links carry {carried} of their rate while all are in I/O, uncoordinated, not {LEAST_LINK_SHARE:g}"
         )
-    said += too_many_not_counted(dict.fromkeys(run.key for run in runs), runs)
+    said += too_many_not_counted(dict.fromkeys(run.key for run in runs), runs) + several_builds(runs)
     if lacking:
         said.append(f"{lacking} points lack runs; the same command goes on")
     wide = sum(not one.met for one in found)

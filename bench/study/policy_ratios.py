@@ -16,7 +16,7 @@ def ratios(graph: Graph, policy: str, other: str, point: str) -> dict[int, Estim
     return {
         one.dt_ns: getattr(one, point).over(getattr(others[one.dt_ns], point))
         for one in graph.of(policy)
-        if one.dt_ns in others and -graph.b_alone.mean < one.dt_ns / 1e9 < graph.a_alone.mean
+        if one.dt_ns in others and graph.meet(one.dt_ns)
     }  # fmt: skip
 
 

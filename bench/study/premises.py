@@ -9,14 +9,12 @@ from writers import bandwidth
 
 from halcyon.delta.data_file import Content
 from halcyon.delta.graph import Graph
-from halcyon.delta.measuring import of_key, problems_of
+from halcyon.delta.measuring import MOST_NOT_COUNTED, of_key, problems_of
 from halcyon.delta.printed import not_met
 from halcyon.delta.runs import Key, Run, Setup
+from halcyon.delta.turns import UNCOORDINATED
 from halcyon.testbed.check import LEAST_LINK_SHARE
 from halcyon.testbed.place import MOUNTS
-
-MOST_NOT_COUNTED = 0.25
-"""Of the runs of a point: where more do not count, those that do may be chosen by what disturbed the others."""
 
 
 def setup_of(study: Study, pair: Pair, smaller: float = 1.0) -> Setup:
@@ -42,6 +40,7 @@ def failed_premises(graph: Graph, study: Study, pair: Pair, runs: Sequence[Run])
     return [
         *failed_scenario(graph, study, pair),
         *too_many_not_counted(dict.fromkeys(run.key for run in runs), runs),
+        *several_builds(runs),
         *(line.removeprefix("* ").removeprefix("not met: ") for line in not_met(graph)),
     ]
 
@@ -77,6 +76,14 @@ def too_many_not_counted(keys: Iterable[Key], runs: Sequence[Run]) -> list[str]:
         if out > MOST_NOT_COUNTED * (out + counted):
             said.append(f"{key.text}: {out} of {out + counted} runs do not count, above {MOST_NOT_COUNTED:.0%}")
     return said
+
+
+def several_builds(runs: Sequence[Run]) -> list[str]:
+    """Why runs under a coordinator are no repetitions of one another; empty: they are."""
+    builds = {run.programs for run in runs if run.problem is None and run.key.policy != UNCOORDINATED}
+    if len(builds) < 2:
+        return []
+    return [f"its coordinated runs are of {len(builds)} builds of Halcyon; measure one build, with --data elsewhere"]
 
 
 def _differing_bed(was: dict[str, Any] | None, now: dict[str, Any]) -> list[str]:

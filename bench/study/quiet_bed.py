@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from rounds import BUSY_AT_MOST, busy_share
 
 from halcyon.delta.commands import OnBed
-from halcyon.errors import HalcyonSystemError
+from halcyon.errors import UnavailableError
 from halcyon.testbed.bed import Bed
 
 
 class QuietBed(OnBed):
-    """Waits for `patience_s` at most; 0: does not look, for trials on a busy machine."""
+    """Waits for `patience_s` at most; 0: does not look, for trials on a busy machine. UnavailableError, which is no
+    failure of a run: the machine has other work all that time."""
 
     def __init__(self, bed: Bed, patience_s: float = 300.0) -> None:
         super().__init__(bed)
@@ -22,7 +23,7 @@ class QuietBed(OnBed):
         until_s = time.monotonic() + self._patience_s
         while self._patience_s and (share := busy_share()) > BUSY_AT_MOST:
             if time.monotonic() > until_s:
-                raise HalcyonSystemError(
+                raise UnavailableError(
                     f"the machine has other work: {share:.0%} busy after {self._patience_s:g} s, at most "
                     f"{BUSY_AT_MOST:.0%} expected; the same command goes on when it is idle"
                 )

@@ -79,7 +79,7 @@ def read(path: Path) -> tuple[Setup, list[Run]]:
 
 def run_several(place: Place, setup: Setup, key: Key, limits: Limits) -> Run:
     """HalcyonSystemError: a command failed, did no I/O, or took too long. Nothing is left running."""
-    at_s, began = time.time(), time.monotonic()
+    at_s, began, made_by = time.time(), time.monotonic(), (programs(), boot())
     place.renew(setup.placed)
     starts_ns = key.starts_ns or (0,) * len(setup.commands)
     waiting = [
@@ -99,7 +99,7 @@ def run_several(place: Place, setup: Setup, key: Key, limits: Limits) -> Run:
         looks = await_ends(place, held, limits.run_s)
         told, problem = outcomes(held)
     share = _link_share(place, looks, list(told.values())) if len(told) > 1 else None
-    return Run(key, told, share, problem, at_s, time.monotonic() - began, programs(), boot())
+    return Run(key, told, share, problem, at_s, time.monotonic() - began, *made_by)
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,9 @@ from halcyon.errors import UsageError
 from halcyon.models import interference
 from halcyon.models.interference import DeltaGraph, Phase
 
+MEET = 0.985
+"""Of the times alone: delays are in units of the first of these, and the mean may come to be another one."""
+
 
 @dataclass(frozen=True)
 class Parts:
@@ -106,6 +109,10 @@ class Graph:
     def policies(self) -> list[str]:
         found = {point.policy for point in self.points}
         return [name for name in policies() if name in found]
+
+    def meet(self, dt_ns: int) -> bool:
+        """Whether both are in I/O at a time, by their times alone, and for more than these are known to."""
+        return -MEET * self.b_alone.mean < dt_ns / 1e9 < MEET * self.a_alone.mean
 
     def of(self, policy: str) -> list[Measured]:
         return [point for point in self.points if point.policy == policy]

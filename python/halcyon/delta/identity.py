@@ -33,10 +33,10 @@ def boot() -> str:
 def _sum(find: Callable[[], Path]) -> bytes:
     try:
         path = find()
-    except UnavailableError:
+        status = path.stat()
+        return _sum_of(path, status.st_ino, status.st_size, status.st_mtime_ns)
+    except (UnavailableError, OSError):
         return b""
-    status = path.stat()
-    return _sum_of(path, status.st_ino, status.st_size, status.st_mtime_ns)
 
 
 @cache

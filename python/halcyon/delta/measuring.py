@@ -21,6 +21,9 @@ HALF_WIDTH = 0.05
 MOST = 15
 FORGIVE = 2
 """Failed runs in a row that measurements of an hour and more shall outlast."""
+MOST_NOT_COUNTED = 0.25
+"""Of the runs of a point: where more do not count, those that do may be chosen by what disturbed the others. So there
+are more of them."""
 _PROBLEMS = 3
 """Runs of a point that may fail a premise before no more are tried, in units of the runs wanted."""
 
@@ -140,11 +143,13 @@ def _first_alone(key: Key, runs: Sequence[Run], wanted: Wanted) -> float:
 
 def _missing(key: Key, runs: Sequence[Run], wanted: Wanted) -> int:
     """Runs to make now."""
-    counted = of_key(key, runs)
-    if len(problems_of(key, runs)) >= _PROBLEMS * wanted.repeat:
+    counted, out = of_key(key, runs), len(problems_of(key, runs))
+    if out >= _PROBLEMS * wanted.repeat:
         return 0
-    if len(counted) < wanted.repeat:
-        return wanted.repeat - len(counted)
+    enough = math.ceil(out * (1 - MOST_NOT_COUNTED) / MOST_NOT_COUNTED)
+    needed = max(wanted.repeat, min(enough, wanted.most))
+    if len(counted) < needed:
+        return needed - len(counted)
     return 0 if len(counted) >= wanted.most or _is_narrow(counted, wanted) else 1
 
 

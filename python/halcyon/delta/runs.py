@@ -122,7 +122,7 @@ class Run:
 def run_once(place: Place, setup: Setup, key: Key, limits: Limits) -> Run:
     """UsageError: the shell command before it failed; HalcyonSystemError: a command failed, did no I/O, or took too
     long. Nothing is left running."""
-    at_s, began = time.time(), time.monotonic()
+    at_s, began, made_by = time.time(), time.monotonic(), (programs(), boot())
     _prepare(place, setup)
     every = {
         "A": Waiting("A", setup.a, setup.a_arrive, setup.path, setup.pause_s),
@@ -144,7 +144,7 @@ def run_once(place: Place, setup: Setup, key: Key, limits: Limits) -> Run:
     a, b = told.get("A"), told.get("B")
     dt_s = (b.begin_ns - a.begin_ns) / 1e9 if a and b else None
     share = link_share(place, looks, a.phases, b.phases) if a and b else None
-    return Run(key, a, b, dt_s, share, problem, at_s, time.monotonic() - began, programs(), boot())
+    return Run(key, a, b, dt_s, share, problem, at_s, time.monotonic() - began, *made_by)
 
 
 @dataclass(frozen=True)

@@ -90,6 +90,16 @@ def test_a_wide_interval_is_repeated_until_it_is_narrow(measured: Callable[..., 
     assert is_met(Key("none", 10**9), runs, wanted)
 
 
+def test_a_point_has_three_runs_that_count_for_each_that_does_not(measured: Callable[..., list[Run]]) -> None:
+    point = Key("none", 10**9)
+    runs = measured(
+        lambda key, n: both(key, 3.0, 4.0, "late" if n <= 2 else None) if key == point else steady(key, n),
+        Wanted(LISTED, ("none",), repeat=3),
+    )
+    counts = Counter(run.problem for run in runs if run.key == point)
+    assert counts == {"late": 2, None: 6}
+
+
 def test_a_point_that_never_calms_ends_unmet(measured: Callable[..., list[Run]]) -> None:
     wanted = Wanted(LISTED, ("none",), repeat=2, most=5)
     runs = measured(lambda key, n: both(key, 3.0 + n % 2, 4.0) if key.alone is None else steady(key, n), wanted)
