@@ -18,6 +18,7 @@ namespace {
 constexpr size_t most_requests = 16, most_asked = 8192;
 constexpr int64_t patience_ns = 5'000'000'000;
 constexpr int64_t longest_known_ns = 1'000'000'000, times_as_long = 20;
+constexpr int64_t cheap_ns = 1'000'000;
 
 bool would_wait() {
     return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
@@ -110,14 +111,14 @@ void metrics_server::answer(request& r) {
                                         : response("405 Method Not Allowed", "text/plain", "only GET is answered\n");
 }
 
-/// Of many applications, the text takes long to make. So it is used again for twenty times as long as that took, up to
-/// a second: no number of requests takes more than a twentieth of the daemon's time.
+/// Of many applications, the text takes long to make. One that took a millisecond or more is used again for twenty
+/// times as long as that, up to a second: no number of requests keeps the daemon from everything else.
 const std::string& metrics_server::latest_text() {
     if (monotonic_ns() < known_until_ns_) return known_text_;
     const int64_t begin_ns = thread_cpu_ns();
     known_text_ = text_();
     const int64_t took_ns = thread_cpu_ns() - begin_ns;
-    known_until_ns_ = monotonic_ns() + std::min(longest_known_ns, times_as_long * took_ns);
+    known_until_ns_ = took_ns < cheap_ns ? 0 : monotonic_ns() + std::min(longest_known_ns, times_as_long * took_ns);
     return known_text_;
 }
 
