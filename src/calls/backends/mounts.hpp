@@ -31,7 +31,7 @@ extern presence_page this_presence;
 bool ask_presence();
 
 /// Whether this process has backends at all: without, a call costs this one question.
-inline bool present() {
+[[gnu::always_inline]] inline bool present() {
     const presence now = this_presence.now.load(std::memory_order_acquire);
     if (now == presence::none) [[likely]]
         return false;

@@ -84,9 +84,10 @@ struct as_usual {
 
 /// Sends one call through the layers: `function()` is the call itself, `after(record, result)` fills in what only its
 /// result tells, `about(record, circumstances)` corrects those of its function. The record holds already what the
-/// arguments tell.
+/// arguments tell. Within its caller: see layer::enter.
 template <class Function, class After, class About = as_usual>
-auto through_layers(thread_state& thread, call_record& record, Function function, After after, About about = {}) {
+[[gnu::always_inline]] inline auto through_layers(thread_state& thread, call_record& record, Function function,
+                                                  After after, About about = {}) {
     using result_type = decltype(function());
     const call_in_progress here(thread, record);
     struct state_type {

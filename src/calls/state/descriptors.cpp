@@ -117,14 +117,18 @@ uint32_t fresh_index(table& all) {
     return all.used < capacity ? ++all.used : 0;
 }
 
+// Apart, so that those that do not need it save no registers for it.
+[[gnu::noinline]] void name_again(int fd, open_file& file, uint32_t generation) {
+    file.file.store(known_files::of_descriptor(fd), std::memory_order_relaxed);
+    file.unseen_moves.store(UINT32_MAX, std::memory_order_relaxed);  // its position is shared with the parent
+    file.generation.store(generation, std::memory_order_relaxed);
+}
+
 // A file of another process's naming (before fork) is named again.
 uint32_t current_name(int fd, open_file& file) {
     const uint32_t generation = this_process().generation;
-    if (file.generation.load(std::memory_order_relaxed) != generation) [[unlikely]] {
-        file.file.store(known_files::of_descriptor(fd), std::memory_order_relaxed);
-        file.unseen_moves.store(UINT32_MAX, std::memory_order_relaxed);  // its position is shared with the parent
-        file.generation.store(generation, std::memory_order_relaxed);
-    }
+    if (file.generation.load(std::memory_order_relaxed) != generation) [[unlikely]]
+        name_again(fd, file, generation);
     return file.file.load(std::memory_order_relaxed);
 }
 
@@ -170,7 +174,7 @@ bool is_known(open_file& file) {
     return true;
 }
 
-open_file* ask_kernel(int fd) {
+[[gnu::noinline]] open_file* ask_kernel(int fd) {
     const int flags = direct::flags_of(fd);
     if (flags < 0) return nullptr;
     const uint32_t file = known_files::of_descriptor(fd);

@@ -73,7 +73,7 @@ const char* const* environment_of_children();
 /// A folder that all processes of the run see, on all nodes; "": there is none. Given by the same library.
 const char* shared_folder();
 
-inline bool recording() {
+[[gnu::always_inline]] inline bool recording() {
     const uint32_t phase = process_page.state.phase.load(std::memory_order_acquire);
     if (phase == process_state::recording) [[likely]]
         return true;
