@@ -131,7 +131,7 @@ STUDIES = {
         # Three storage hosts: six of the 16 share the link with the one, and what they have under way when they are to
         # stop is 6 MiB at most of the link's time, beside its 32.
         "one writer beside 16", "6.12", _bed(5, 4, storage=3),
-        {"": Pair(Writers(mounts(["c1", "c2", "c3", "c4"], 4), 26 * MIB), Writers([("c5", 0)], SMALL_BYTES),
+        {"": Pair(Writers(mounts(["c1", "c2", "c3", "c4"], 4), 32 * MIB), Writers([("c5", 0)], SMALL_BYTES),
                   ((1.0, 1.3), (LEAST_SMALL_FACTOR, 14.0)))},
         ("none", "fcfs", "interrupt", "dynamic"), 50,
         Delays(parse_delays(f"-1TA,-0.5TA,-0.25TA,0,{SMALL_AT_TA}TA,0.25TA,0.5TA,0.75TA,1TA")),
