@@ -341,6 +341,26 @@ TEST(learning, lets_one_that_waits_move_as_soon_as_that_is_seen) {
     EXPECT_TRUE(c.has_turn("A") && c.has_turn("B"));
 }
 
+TEST(learning, takes_a_larger_application_for_as_many_times_faster_than_those_that_moved_alone) {
+    for (const int64_t processes : {1, 4}) {
+        SCOPED_TRACE(processes);
+        settings how = conversation::quick(policy::rule::dynamic);
+        how.storage_bytes_per_s = 4e8;
+        conversation c(how);
+        c.join("A");
+        inform begun = phase_of(1, 0, 1'000'000'000);
+        c.say("A", begun);
+        move_a(c, 8);
+        c.connect("B");
+        registration larger = conversation::registration_of("B");
+        larger.processes = processes;
+        c.say("B", larger);
+        begun.weight = 16;
+        c.say("B", begun);
+        EXPECT_EQ(c.has_turn("A") && c.has_turn("B"), processes == 1);
+    }
+}
+
 TEST(learning, tells_small_phases_from_large_ones_before_any_speed_is_known) {
     conversation c(conversation::quick(policy::rule::dynamic));
     c.join("A");

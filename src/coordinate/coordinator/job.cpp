@@ -130,13 +130,20 @@ double job::bytes_per_s() const {
     return sum;
 }
 
+/// One that is larger than those who were seen alone may take as many times what they did.
+double job::usual_by_others() const {
+    const auto over = [](int64_t own, double others) { return others > 0 ? static_cast<double>(own) / others : 1; };
+    const double larger = std::max(over(processes(), storage.alone_processes), over(nodes(), storage.alone_nodes));
+    return storage.alone_bytes_per_s * std::max(1.0, larger);
+}
+
 double job::most_demand() const {
     constexpr double all = 0.9;  // above, it takes all: no speed is as exact
     if (!(storage.bytes_per_s > 0)) return 1;
     double usual = alone.bytes_per_s();
     if (alone.seconds() < known_after_s) {
         // What it moves beside others is a part of it, of a new one at least.
-        usual = std::max(storage.alone_bytes_per_s, worked_s > known_after_s ? bytes_per_s() : 0);
+        usual = std::max(usual_by_others(), worked_s > known_after_s ? bytes_per_s() : 0);
     }
     const double share = usual / storage.bytes_per_s;
     return share > 0 && share < all ? share : 1;

@@ -96,6 +96,8 @@ struct job {
     mean_speed alone{60};    ///< while nobody else moved
     struct {
         double alone_bytes_per_s = 0;  ///< of others that had it for themselves
+        double alone_processes = 0;    ///< of these, by their time
+        double alone_nodes = 0;        ///< likewise
         double bytes_per_s = 0;        ///< that it can bear
     } storage;                         ///< as known at the latest decision; 0: not known
     double demand_decided_by = 1;      ///< most_demand() then
@@ -132,6 +134,7 @@ struct job {
     void describe(policy::application& into, double now_s) const;
 
   private:
+    [[nodiscard]] double usual_by_others() const;
     [[nodiscard]] double not_told(double now_s) const;
     void describe_next(policy::application& into, double now_s) const;
 };

@@ -208,7 +208,7 @@ void phases::progressed(registry& all, job& of, agent& by, const progress& what,
     const double began_s = at.now_s - std::max({over_s, what.speed_s, moved ? moved->begun_ago_s : 0});
     if (const double together = of.bytes_per_s(); moved && together > 0 && movers_.list(all, at.now_s).size() == 1) {
         of.alone.add(together * moved->seconds, moved->seconds);
-        alone_.add(believed_of_storage(together) * moved->seconds, moved->seconds);
+        alone_.add(believed_of_storage(together), of.processes(), of.nodes(), moved->seconds);
         // Others may be able to move, too.
         if (std::abs(of.most_demand() - of.demand_decided_by) > 0.1) changed_ = true;
     }

@@ -5,7 +5,7 @@
 
 #include "coordinate/coordinator/arrival_order.hpp"
 #include "coordinate/coordinator/decision_log.hpp"
-#include "coordinate/coordinator/mean_speed.hpp"
+#include "coordinate/coordinator/moved_alone.hpp"
 #include "coordinate/coordinator/movers.hpp"
 #include "coordinate/coordinator/outbox.hpp"
 #include "coordinate/coordinator/registry.hpp"
@@ -68,7 +68,12 @@ class phases {
     [[nodiscard]] double last_arrival_s() const { return arrivals_.last_s(); }
     /// What an application is about to need is told by what others did.
     void describe_storage(job& to) const {
-        to.storage = {.alone_bytes_per_s = alone_.bytes_per_s(), .bytes_per_s = how_.storage_bytes_per_s};
+        to.storage = {
+            .alone_bytes_per_s = alone_.bytes_per_s(),
+            .alone_processes = alone_.processes(),
+            .alone_nodes = alone_.nodes(),
+            .bytes_per_s = how_.storage_bytes_per_s,
+        };
         to.demand_decided_by = to.most_demand();
     }
     shares& had() { return had_; }
@@ -94,8 +99,7 @@ class phases {
     settings how_;
     turn_keeper turns_;
     side_by_side learned_;
-    /// Of applications that had the storage for themselves, in the last seconds of that.
-    mean_speed alone_{10};
+    moved_alone alone_;
     shares had_;
     decision_log log_;
     movers movers_;
