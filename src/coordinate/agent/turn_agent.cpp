@@ -184,7 +184,9 @@ void turn_agent::note_silence() {
 }
 
 void turn_agent::note_phases() {
-    const int64_t bytes = state_.moved + state_.unasked;
+    // Without a turn nothing moves under one: what is counted then is of calls that are about to wait.
+    if (lease_.any() || stop_.any()) leased_bytes_ = state_.moved;
+    const int64_t bytes = leased_bytes_ + state_.unasked;
     const bool changes = bytes != seen_bytes_ || state_.begun != seen_begun_;
     const bool active = state_.under_way > 0 || state_.waiting > 0;
     if (active || changes) active_s_ = now_s_;

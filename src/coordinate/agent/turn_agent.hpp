@@ -172,7 +172,8 @@ class turn_agent {
     double asked_s_ = 0;        ///< of the last `inform`
     double stop_heard_s_ = 0;
     int64_t phase_moved_ = 0;
-    int64_t seen_bytes_ = 0;      ///< moved and unasked, ever
+    int64_t leased_bytes_ = 0;    ///< moved under leases, ever
+    int64_t seen_bytes_ = 0;      ///< and unasked
     int64_t cleaned_bytes_ = 0;   ///< likewise, of which nothing is in the caches any more
     int64_t cleaning_bytes_ = 0;  ///< likewise, when they were last asked to be cleaned
     uint64_t seen_begun_ = 0;

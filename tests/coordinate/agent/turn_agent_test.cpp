@@ -24,6 +24,29 @@ TEST_F(turn_agents, ask_when_a_phase_begins_and_release_when_it_pauses) {
     EXPECT_EQ(look(), (transcript{"page waiting", "progress phase 1 lease 7 moved 400", "release phase 1"}));
 }
 
+TEST_F(turn_agents, take_nothing_for_moved_that_a_call_counts_before_it_sees_that_it_has_to_wait) {
+    join();
+    node.begun = 1;
+    node.under_way = 1;
+    node.moved = 400;
+    advance();
+    EXPECT_EQ(look(), transcript{"inform phase 1"}) << "and not of 400 bytes";
+    node.under_way = 0;
+    node.waiting = 1;
+    node.moved = 0;
+    advance();
+    hear(grant{1, 7, 1000, 100});
+    node.waiting = 0;
+    node.under_way = 1;
+    node.moved = 400;
+    advance();
+    look();
+    node.forecasts = now_s + 0.01;
+    node.bytes_left = 5000;
+    advance(0.02);
+    EXPECT_EQ(look(), transcript{"inform phase 1 lease 7 moved 400"}) << "by a forecast";
+}
+
 TEST_F(turn_agents, go_on_with_a_phase_in_which_a_call_began_before_it_could_see_that_the_page_was_closed) {
     const auto begins = [&] { node.under_way = 1; };
     const auto waits = [&] { node.waiting = 1; };
