@@ -77,6 +77,10 @@ TEST(operators, are_explained_decisions_with_what_they_were_to_cost_and_what_the
     EXPECT_NEAR(recalled->costs.back(), 12 + 2 * how.bounds.interruption_s, 0.01);
     EXPECT_NEAR(recalled->costs[1], 21, 0.01);
     EXPECT_EQ(recalled->observed_cost, -1);
+    EXPECT_EQ(recalled->jobs, (std::vector<std::string>{"A", "B"}));
+    EXPECT_EQ(recalled->left_s, (std::vector<double>{10, 1}));
+    EXPECT_EQ(recalled->demands, (std::vector<double>{1, 1}));
+    EXPECT_EQ(recalled->unseen_share, 0);
 
     c.pass(1, {"B"}, 1000);
     c.say("B", release{1});

@@ -72,6 +72,14 @@ def print_decisions(told: list[Decision], name: str, console: Console) -> None:
         return
     for one in told:
         console.print(f"{seconds(one.ago_s)} ago: {one.text}", soft_wrap=True)
+        if one.jobs:
+            believed = [
+                f"{job} needs {seconds(left_s)} and {percent(demand)} of the storage"
+                for job, left_s, demand in zip(one.jobs, one.left_s, one.demands, strict=False)
+            ]
+            if one.unseen_share:
+                believed.append(f"writers without Halcyon take {percent(one.unseen_share)}")
+            console.print(f"  believed, of each alone: {'; '.join(believed)}", soft_wrap=True)
         if one.ways:
             costs = ", ".join(f"{way} {number(cost)}" for way, cost in zip(one.ways, one.costs, strict=False))
             console.print(f"  predicted cost: {costs}", soft_wrap=True)

@@ -66,7 +66,9 @@ class Top:
 
 @dataclass(frozen=True)
 class Decision:
-    """`costs` are of `ways`, in the metric; `observed_cost` is -1 until all phases concerned have ended."""
+    """`costs` are of `ways`, in the metric; `observed_cost` is -1 until all phases concerned have ended. `left_s`, of a
+    phase without others, and `demands`, shares of the storage that one takes alone, are what was believed of `jobs`;
+    `unseen_share` of writers without Halcyon."""
 
     ago_s: float
     why: str
@@ -76,6 +78,10 @@ class Decision:
     ways: list[str]
     costs: list[float]
     observed_cost: float
+    jobs: list[str]
+    left_s: list[float]
+    demands: list[float]
+    unseen_share: float
 
 
 def ask_top(of: Connection) -> Top:

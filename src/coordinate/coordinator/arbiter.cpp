@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "coordinate/coordinator/expected_waits.hpp"
+#include "policy/sound_values.hpp"
 
 namespace halcyon::coordinate {
 
@@ -148,23 +149,28 @@ void arbiter::log(const registry& all, phases& of, const policy::decision& what,
     while (!left.empty()) {
         decision_log::entry made;
         made.at_s = now_s;
+        made.unseen_share = of.learned().unseen_share();
         uint64_t first = ~uint64_t{0};
-        for (const policy::application* one : group_of(seen_, left.front())) {
+        auto group = group_of(seen_, left.front());
+        std::ranges::sort(group, {}, &policy::application::arrived_s);
+        for (const policy::application* one : group) {
             first = std::min(first, one->id);
             const job& who = all.jobs().at(one->id);
             made.pending.push_back({one->id, who.arrived_s});
+            if (made.believed.size() < decision_log::most_names)
+                made.believed.push_back({who.name, policy::sound::left_s(*one), policy::sound::demand(*one)});
             if (std::ranges::find(granted_, one->id) != granted_.end()) made.move.push_back(who.name);
             if (std::ranges::find(recalled_, one->id) != recalled_.end()) made.stop.push_back(who.name);
             std::erase(left, one->id);
         }
         if (made.pending.empty()) break;
-        for (const policy::group_decision& group : what.groups)
-            if (group.first_id == first) {
-                made.why = group.why;
-                made.present = group.applications;
-                made.expected = group.expected;
-                made.alternatives.assign(what.alternatives.begin() + group.alternatives_begin,
-                                         what.alternatives.begin() + group.alternatives_end);
+        for (const policy::group_decision& its : what.groups)
+            if (its.first_id == first) {
+                made.why = its.why;
+                made.present = its.applications;
+                made.expected = its.expected;
+                made.alternatives.assign(what.alternatives.begin() + its.alternatives_begin,
+                                         what.alternatives.begin() + its.alternatives_end);
             }
         of.log().add(std::move(made));
     }

@@ -94,6 +94,12 @@ std::vector<decided> decision_log::latest(size_t n, double now_s) const {
             d.ways.emplace_back(policy::name_of(way.way));
             d.costs.push_back(way.cost);
         }
+        for (const belief& each : one.believed) {
+            d.jobs.push_back(each.job);
+            d.left_s.push_back(each.left_s);
+            d.demands.push_back(each.demand);
+        }
+        d.unseen_share = one.unseen_share;
         d.observed_cost = one.pending.empty() && !one.broken ? one.observed_cost : -1;
         told.push_back(std::move(d));
     }

@@ -25,6 +25,12 @@ class decision_log {
         uint64_t id = 0;
         double arrived_s = 0;  ///< tells its phases apart
     };
+    /// What it was decided by.
+    struct belief {
+        std::string job;
+        double left_s = 0;
+        double demand = 1;
+    };
     struct entry {
         double at_s = 0;
         policy::reason why = policy::reason::alone;
@@ -35,6 +41,8 @@ class decision_log {
         size_t more_move = 0;  ///< that are not named
         size_t more_stop = 0;
         std::vector<policy::alternative> alternatives;
+        std::vector<belief> believed;  ///< of those that want the storage, the first of them
+        double unseen_share = 0;
         std::vector<participant> pending;  ///< whose phases have not ended
         double observed_cost = 0;          ///< of those that have
         bool broken = false;               ///< a phase ended unfinished: the cost cannot be compared

@@ -242,6 +242,10 @@ void each_field(Visitor& v, M& m) {
     v.texts("ways", m.ways, most_listed);
     v.numbers("costs", m.costs, most_listed);
     v.number("observed_cost", m.observed_cost, -1, 1e300, need::required);
+    v.texts("jobs", m.jobs, most_listed);
+    v.numbers("left_s", m.left_s, most_listed);
+    v.numbers("demands", m.demands, most_listed);
+    v.number("unseen_share", m.unseen_share, 0, 1, need::required);
 }
 
 template <class Visitor, message_of<job_over> M>
