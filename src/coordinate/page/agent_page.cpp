@@ -26,15 +26,7 @@ double seconds(int64_t ns) {
     return static_cast<double>(ns) / 1e9;
 }
 
-/// Adds up the forecast of one process. `in_step`: what it moved and has not counted yet.
-void add_forecast(node_state& all, const process_part& of, int64_t in_step, int64_t now_ns) {
-    phase_forecast one = phase_forecast::read_from(of.forecast);
-    if (one.told_ns == 0) return;
-    if (of.begun_ns.load(relaxed) > one.told_ns) one = one.in_next();
-    const int64_t moved = of.moved.load(relaxed) + of.unasked.load(relaxed) + in_step;
-    all.forecasts = std::max(all.forecasts, seconds(one.told_ns));
-    all.bytes_left += one.bytes_left_after(moved);
-    all.left_s = std::max(all.left_s, seconds(one.left_ns_after(moved, now_ns)));
+void add_next(node_state& all, const phase_forecast& one, int64_t now_ns) {
     if (!one.expects_next(now_ns)) return;
     all.next_bytes += one.next_bytes;
     const double next = std::max(seconds(one.next_in_ns - (now_ns - one.told_ns)), 0.0);
@@ -43,6 +35,21 @@ void add_forecast(node_state& all, const process_part& of, int64_t in_step, int6
     all.next_deviation_s = seconds(one.next_deviation_ns);
     all.next_alone_s = seconds(one.next_alone_ns);
     all.next_probability = one.next_probability;
+}
+
+/// Adds up the forecast of one process. `in_step`: what it moved and has not counted yet. Returns what it moved in
+/// collective calls for others, which are not going to move that themselves.
+int64_t add_forecast(node_state& all, const process_part& of, int64_t in_step, int64_t now_ns) {
+    phase_forecast one = phase_forecast::read_from(of.forecast);
+    if (one.told_ns == 0) return 0;
+    if (of.begun_ns.load(relaxed) > one.told_ns) one = one.in_next();
+    const int64_t moved = of.moved.load(relaxed) + of.unasked.load(relaxed) + in_step;
+    all.forecasts = std::max(all.forecasts, seconds(one.told_ns));
+    all.bytes_left += one.bytes_left_after(moved);
+    all.left_s = std::max(all.left_s, seconds(one.left_ns_after(moved, now_ns)));
+    add_next(all, one, now_ns);
+    const bool aggregates = of.aggregates.load(relaxed) != 0 || of.inside.load(relaxed) != rounds::none;
+    return aggregates ? one.moved_beyond(moved) : 0;
 }
 
 /// A jump may leave a call that its thread has noted, and not counted yet: the process then counts out one too many.
@@ -196,6 +203,7 @@ node_state agent_page::observe(size_t file_system, uint64_t stop_round, int64_t 
     found.unasked = here.past_unasked.load(relaxed);
     found.begun = here.past_begun.load(relaxed);
     std::array<int64_t, operation_count> doing{}, did{};
+    int64_t for_others = 0;
     std::atomic_thread_fence(std::memory_order_seq_cst);
     const uint32_t tried = std::min<uint32_t>(all.tried.load(), page::most_processes);
     for (uint32_t i = 0; i < tried; ++i) {
@@ -217,8 +225,9 @@ node_state agent_page::observe(size_t file_system, uint64_t stop_round, int64_t 
         const size_t what = std::min<size_t>(part.operation.load(relaxed), operation_count - 1);
         ++did[what];
         if (under_way + waits > 0) ++found.active, ++doing[what];
-        add_forecast(found, part, in_step, now_ns);
+        for_others += add_forecast(found, part, in_step, now_ns);
     }
+    found.bytes_left = std::max<int64_t>(found.bytes_left - for_others, 0);
     const auto& counted = found.active > 0 ? doing : did;
     found.operation = static_cast<operation>(std::max_element(counted.begin(), counted.end()) - counted.begin());
     return found;

@@ -25,6 +25,10 @@ struct phase_forecast {
     [[nodiscard]] int64_t bytes_left_after(int64_t moved) const {
         return std::max<int64_t>(bytes_left - std::max<int64_t>(moved - told_bytes, 0), 0);
     }
+    /// What it moved, and was not to move itself.
+    [[nodiscard]] int64_t moved_beyond(int64_t moved) const {
+        return bytes_left > 0 ? std::max<int64_t>(moved - told_bytes - bytes_left, 0) : 0;
+    }
     /// Time passes while a process waits or others are in its way: so what is left of the time shrinks with the bytes,
     /// and by itself only where none are known.
     [[nodiscard]] int64_t left_ns_after(int64_t moved, int64_t now_ns) const {

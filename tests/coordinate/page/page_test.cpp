@@ -352,6 +352,24 @@ TEST(page, says_what_is_left_of_a_forecast_by_the_bytes_that_moved_since) {
     EXPECT_EQ(found.next_probability, 0);
 }
 
+TEST(page, takes_what_one_process_moves_in_collective_calls_off_the_forecasts_of_others) {
+    const agent_page one = page_of();
+    for (const int pid : {1, 2}) {
+        process_part& part = claim_slot(one.shared(), pid)->at[0];
+        phase_forecast{.told_ns = 1, .bytes_left = 1000}.write_to(part.forecast);
+    }
+    process_part& aggregator = one.shared().slots[0].at[0];
+    aggregator.moved = 1500;
+    EXPECT_EQ(one.observe(0, 0, 2).bytes_left, 1000) << "it moves more than it told";
+    aggregator.aggregates = 1;
+    EXPECT_EQ(one.observe(0, 0, 2).bytes_left, 500);
+    aggregator.aggregates = 0;
+    aggregator.inside = rounds::of(1, 0);
+    EXPECT_EQ(one.observe(0, 0, 2).bytes_left, 500);
+    aggregator.moved = 9000;
+    EXPECT_EQ(one.observe(0, 0, 2).bytes_left, 0);
+}
+
 TEST(page, takes_no_forecast_that_is_being_changed) {
     const agent_page one = page_of();
     shared_forecast& shared = claim_slot(one.shared(), 1)->at[0].forecast;
