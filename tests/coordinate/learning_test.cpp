@@ -341,6 +341,30 @@ TEST(learning, lets_one_that_waits_move_as_soon_as_that_is_seen) {
     EXPECT_TRUE(c.has_turn("A") && c.has_turn("B"));
 }
 
+TEST(learning, takes_what_fills_caches_at_the_begin_of_a_phase_for_no_more_than_the_storage_bears) {
+    settings how = conversation::quick(policy::rule::dynamic);
+    how.storage_bytes_per_s = 1e8;
+    conversation c(how);
+    c.join("A");
+    c.say("A", phase_of(1, 0, 1'000'000'000));
+    for (int i = 0; i < 11; ++i) {
+        c.now_s += 0.1;
+        c.say("A", moved_in(0.1, i == 0 ? 20'000'000 : 6'000'000, c.lease["A"]));
+    }
+    c.join("B");
+    c.say("B", phase_of(1, 0, 1'000'000'000));
+    EXPECT_TRUE(c.has_turn("A") && c.has_turn("B")) << "A takes 64 % alone";
+}
+
+TEST(learning, expects_a_phase_that_is_slowed_down_to_need_less_time_without_others) {
+    job one;
+    one.agents.emplace_back().phase = inform{.bytes_left = 1000};
+    one.agents.back().speed.observe(100, 2, false);
+    EXPECT_EQ(one.left_s(0), 20);
+    one.alone.add(1000, 10);
+    EXPECT_EQ(one.left_s(0), 10);
+}
+
 TEST(learning, takes_a_larger_application_for_as_many_times_faster_than_those_that_moved_alone) {
     for (const int64_t processes : {1, 4}) {
         SCOPED_TRACE(processes);

@@ -39,6 +39,10 @@ bool job::in_phase() const {
     return std::ranges::any_of(agents, [](const agent& one) { return one.phase.has_value(); });
 }
 
+int64_t job::agents_in_phase() const {
+    return std::ranges::count_if(agents, [](const agent& one) { return one.phase.has_value(); });
+}
+
 bool job::connected() const {
     return std::ranges::any_of(agents, [](const agent& one) { return one.connection != 0; });
 }
@@ -138,7 +142,8 @@ double job::usual_by_others() const {
 }
 
 double job::most_demand() const {
-    constexpr double all = 0.9;  // above, it takes all: no speed is as exact
+    // Above, it takes all: no speed is as exact. Towards that it rises faster, so that it never jumps.
+    constexpr double all = 0.9, nearly_all = 0.8;
     if (!(storage.bytes_per_s > 0)) return 1;
     double usual = alone.bytes_per_s();
     if (alone.seconds() < known_after_s) {
@@ -146,16 +151,23 @@ double job::most_demand() const {
         usual = std::max(usual_by_others(), worked_s > known_after_s ? bytes_per_s() : 0);
     }
     const double share = usual / storage.bytes_per_s;
-    return share > 0 && share < all ? share : 1;
+    if (!(share > 0) || share >= all) return 1;
+    return share <= nearly_all ? share : nearly_all + (share - nearly_all) * (1 - nearly_all) / (all - nearly_all);
 }
 
 /// The nodes of an application begin within moments; until then, those that have not told of the phase are taken to be
 /// like those that have: times as many bytes.
 double job::not_told(double now_s) const {
     if (now_s - arrived_s > all_begin_within_s) return 1;
-    const auto told = std::ranges::count_if(agents, [](const agent& one) { return one.phase.has_value(); });
+    const int64_t told = agents_in_phase();
     // A node of several mounts tells of each.
     return told > 0 ? std::max(1.0, static_cast<double>(nodes()) / static_cast<double>(told)) : 1;
+}
+
+/// By whatever moves beside it at present; 1: not known.
+double job::slowed_down() const {
+    const double now = bytes_per_s();
+    return now > 0 && alone.seconds() > known_after_s ? std::max(1.0, alone.bytes_per_s() / now) : 1;
 }
 
 double job::left_s(double now_s) const {
@@ -167,7 +179,8 @@ double job::left_s(double now_s) const {
             left_s = one.phase->left_s;
         } else if (one.phase->bytes_left > 0 && one.speed.bytes_per_s() > 0) {
             // By all nodes until the speed of each is known well.
-            const double each_s = static_cast<double>(one.phase->bytes_left) / one.speed.bytes_per_s();
+            const double each_s =
+                static_cast<double>(one.phase->bytes_left) / (one.speed.bytes_per_s() * slowed_down());
             const bool by_all = alone.bytes_per_s() > 0 && !one.speed.is_settled();
             left_s = by_all ? static_cast<double>(bytes_left()) / alone.bytes_per_s() : each_s;
             told_s = one.reported_s;
@@ -177,7 +190,8 @@ double job::left_s(double now_s) const {
         } else if (one.phase->alone_s > 0) {
             left_s = one.phase->alone_s;
         } else if (one.phase->bytes_left > 0) {
-            const double bytes_per_s = storage.alone_bytes_per_s > 0 ? storage.alone_bytes_per_s : first_bytes_per_s;
+            double bytes_per_s = storage.alone_bytes_per_s;
+            if (!(bytes_per_s > 0)) bytes_per_s = storage.bytes_per_s > 0 ? storage.bytes_per_s : first_bytes_per_s;
             left_s = static_cast<double>(bytes_left()) * not_told(now_s) / bytes_per_s;
             told_s = one.reported_s;
         }

@@ -80,6 +80,7 @@ struct job {
     recent_mean between_starts;    ///< times from one of these to the next
     double waited_s = 0;           ///< before the turn that it has
     int64_t moved_bytes = 0;       ///< in this phase
+    int64_t took_part = 0;         ///< agents in this phase, at most at once
     double moved_heard_s = 0;      ///< when bytes moved last, or the turn began
     double busy_heard_s = -never;  ///< when calls were last under way that need more time for the bytes told
     double turn_heard_s = 0;       ///< when the turn began
@@ -107,6 +108,7 @@ struct job {
     double barred_until_s = 0;  ///< waits until then if anybody else wants the storage
 
     [[nodiscard]] bool in_phase() const;
+    [[nodiscard]] int64_t agents_in_phase() const;
     [[nodiscard]] bool connected() const;
     /// An agent may move, or begin to, under the turn.
     [[nodiscard]] bool has_lease_out() const;
@@ -135,6 +137,7 @@ struct job {
 
   private:
     [[nodiscard]] double usual_by_others() const;
+    [[nodiscard]] double slowed_down() const;
     [[nodiscard]] double not_told(double now_s) const;
     void describe_next(policy::application& into, double now_s) const;
 };

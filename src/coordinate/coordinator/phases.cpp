@@ -109,6 +109,7 @@ void phases::begin(job& of, const inform& what, moment at, outbox& out) {
     place(of, relearning(at) && how_.rule == policy::rule::interrupt, at);
     of.arrived_heard_s = at.heard_s;
     of.moved_bytes = what.bytes_moved;
+    of.took_part = 0;
     of.worked_s = 0;
     of.worked_at_s = at.now_s;
     of.speed = 0;
@@ -125,6 +126,7 @@ void phases::informed(registry& all, job& of, agent& by, const inform& what, mom
     if (what.fence > 0 ? what.fence >= by.unheard_fence : what.lease == of.has.lease()) by.unheard_fence = 0;
     const bool other_use = by.phase && by.phase->demand != what.demand;
     by.phase = what;
+    of.took_part = std::max(of.took_part, of.agents_in_phase());
     add_targets(all, of, begins, std::exchange(by.phase->targets, {}), at.now_s);
     by.left_told_s = at.now_s;
     by.note_left(at.now_s);
@@ -160,12 +162,15 @@ double phases::believed_over_s(agent& by, double told_s, double now_s) const {
     return over_s;
 }
 
-/// Of one application's speed alone, for all others: no more than the storage bears, and not much more than was learnt
-/// of it before. A faster storage is learnt within some ten seconds for each factor of ten; one false report changes
-/// little.
+/// What is faster than the storage fills caches, at the begin of a phase.
+double phases::borne(double bytes_per_s) const {
+    return how_.storage_bytes_per_s > 0 ? std::min(bytes_per_s, how_.storage_bytes_per_s) : bytes_per_s;
+}
+
+/// Of one application's speed alone, for all others: not much more than was learnt of it before. A faster storage is
+/// learnt within some ten seconds for each factor of ten; one false report changes little.
 double phases::believed_of_storage(double bytes_per_s) const {
     constexpr double most_growth = 4;
-    if (how_.storage_bytes_per_s > 0) bytes_per_s = std::min(bytes_per_s, how_.storage_bytes_per_s);
     const double before = alone_.bytes_per_s();
     return before > 0 ? std::min(bytes_per_s, most_growth * before) : bytes_per_s;
 }
@@ -206,9 +211,12 @@ void phases::progressed(registry& all, job& of, agent& by, const progress& what,
     const auto moved = by.speed.observe(what.bytes_moved, over_s, what.under_way > 0);
     if (what.under_way > 0 && by.speed.ahead_s() > 0) of.busy_heard_s = at.heard_s;
     const double began_s = at.now_s - std::max({over_s, what.speed_s, moved ? moved->begun_ago_s : 0});
-    if (const double together = of.bytes_per_s(); moved && together > 0 && movers_.list(all, at.now_s).size() == 1) {
-        of.alone.add(together * moved->seconds, moved->seconds);
-        alone_.add(believed_of_storage(together), of.processes(), of.nodes(), moved->seconds);
+    if (moved && of.bytes_per_s() > 0 && movers_.list(all, at.now_s).size() == 1) {
+        // Each node stands for as many as took part, so that the bytes of all count by the time of all.
+        const double seconds = moved->seconds / static_cast<double>(of.took_part);
+        const double bytes_per_s = borne(static_cast<double>(moved->bytes) / seconds);
+        of.alone.add(bytes_per_s * seconds, seconds);
+        alone_.add(believed_of_storage(bytes_per_s), of.processes(), of.nodes(), seconds);
         // Others may be able to move, too.
         if (std::abs(of.most_demand() - of.demand_decided_by) > 0.1) changed_ = true;
     }

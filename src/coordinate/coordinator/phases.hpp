@@ -94,6 +94,7 @@ class phases {
     bool show_lease(registry& all, job& of, const inform& what, moment at, outbox& out);
     void movers_changed(double now_s);
     double believed_over_s(agent& by, double told_s, double now_s) const;
+    [[nodiscard]] double borne(double bytes_per_s) const;
     [[nodiscard]] double believed_of_storage(double bytes_per_s) const;
 
     settings how_;
