@@ -82,7 +82,8 @@ class Writers:
 
 @dataclass(frozen=True)
 class Ranks:
-    """An MPI job whose ranks write every n-th block of one file in collective calls: ROMIO's two-phase I/O."""
+    """An MPI job whose ranks write every n-th block of one file in collective calls: ROMIO's two-phase I/O. They say
+    beforehand how much, as the thesis's do."""
 
     hosts: Sequence[str]
     per_host: int
@@ -95,7 +96,8 @@ class Ranks:
         program = '"$HALCYON_BUILD/apps/interleaved/interleaved_writes"'
         ranks = self.per_host * len(self.hosts)
         at = ",".join(f"{host}:{self.per_host}" for host in self.hosts)
-        write = f"exec {program} {MOUNTS}/$(hostname)/0/{name} {self.block_bytes} {self.blocks} {self.calls} collective"
+        file = f"{MOUNTS}/$(hostname)/0/{name}"
+        write = f"exec {program} {file} {self.block_bytes} {self.blocks} {self.calls} collective told"
         words = (
             "mpirun.openmpi",
             "--host",
