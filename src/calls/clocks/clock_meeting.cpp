@@ -1,7 +1,5 @@
 #include "calls/clocks/clock_meeting.hpp"
 
-#include <dirent.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
@@ -9,6 +7,7 @@
 #include "base/clock.hpp"
 #include "base/shared_layout.hpp"
 #include "calls/state/direct_call.hpp"
+#include "calls/state/folder_entries.hpp"
 
 namespace halcyon::calls {
 namespace {
@@ -124,19 +123,11 @@ void clock_meeting::end() {
 /// Calls `function(name)` with each announcement.
 template <class Function>
 void clock_meeting::each_announcement(Function function) {
-    const int directory = direct::open(folder_, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (directory < 0) return;
-    alignas(dirent64) char entries[4096] = {};
-    long bytes = 0;
-    while ((bytes = direct::call(SYS_getdents64, directory, direct::address(entries), sizeof entries)) > 0) {
-        for (long at = 0; at < bytes;) {
-            const auto* entry = reinterpret_cast<const dirent64*>(entries + at);
-            at += entry->d_reclen;
-            const std::string_view name(entry->d_name);
-            if (name.starts_with(announcements)) function(name);
-        }
-    }
-    direct::close(directory);
+    static_cast<void>(each_entry(folder_, -1, [&](int, const char* entry) {
+        const std::string_view name(entry);
+        if (name.starts_with(announcements)) function(name);
+        return false;
+    }));
 }
 
 /// Puts the ranks of those who announced themselves into the list; returns their number.

@@ -2,8 +2,8 @@
 
 #include "calls/stacks/contexts.hpp"
 #include "calls/state/direct_call.hpp"
+#include "calls/state/folder_entries.hpp"
 #include "calls/state/held_signals.hpp"
-#include "calls/state/open_descriptors.hpp"
 #include "calls/state/process_state.hpp"
 
 namespace halcyon::calls {
@@ -40,7 +40,7 @@ bool is_ring(int directory, const char* descriptor) {
 uint64_t open_rings() {
     constexpr int most = 4096;
     uint64_t found = 0;
-    static_cast<void>(each_open_descriptor("/proc/self/fd", most, [&](int directory, const char* descriptor) {
+    static_cast<void>(each_entry("/proc/self/fd", most, [&](int directory, const char* descriptor) {
         if (is_ring(directory, descriptor)) ++found;
         return false;
     }));

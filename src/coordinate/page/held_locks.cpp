@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "calls/state/direct_call.hpp"
-#include "calls/state/open_descriptors.hpp"
+#include "calls/state/folder_entries.hpp"
 
 namespace halcyon::coordinate::held_locks {
 namespace direct = calls::direct;
@@ -26,7 +26,7 @@ bool has_description_lock(int pid, int fd) {
 
 bool survive_exec() {
     bool shown = false;
-    const bool asked = calls::each_open_descriptor("/proc/self/fdinfo", -1, [&](int directory, const char* descriptor) {
+    const bool asked = calls::each_entry("/proc/self/fdinfo", -1, [&](int directory, const char* descriptor) {
         const long about = direct::call(SYS_openat, directory, direct::address(descriptor), O_RDONLY | O_CLOEXEC);
         if (about < 0) return shown = about != -ENOENT;
         char text[1024];

@@ -7,11 +7,11 @@
 
 namespace halcyon::calls {
 
-/// Goes through a folder of this process' descriptors, /proc/self/fd or /proc/self/fdinfo: `look(folder, name)` of
-/// each, until one says true, or `most` were looked at (-1: all). False: the folder cannot be read.
+/// Goes through a folder by direct system calls, without memory of the application's: `look(folder, name)` of each
+/// entry that is not hidden, until one says true, or `most` were looked at (-1: all). False: the folder cannot be read.
 template <class Look>
-bool each_open_descriptor(const char* folder, int most, Look look) {
-    const int directory = direct::open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+bool each_entry(const char* path, int most, Look look) {
+    const int directory = direct::open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (directory < 0) return false;
     alignas(dirent64) char entries[1024] = {};
     long bytes = 0;
