@@ -3,12 +3,12 @@
 from dataclasses import replace
 
 import pytest
-from policy_gap import APPLICATIONS, INSTANCES, Instance, report
+from policy_gap import APPLICATIONS, BAR, INSTANCES, Instance, report
 
 
 def instances(count: int, gap: float = 0.01) -> list[Instance]:
     return [
-        Instance(APPLICATIONS[i % 3], i // 3, 0, "cpu-hours", gap, 100, True, 0.1) for i in range(count)
+        Instance(APPLICATIONS[i % 3], i // 3, 0, "cpu-hours", gap, "exact", 100, 0.1) for i in range(count)
     ]  # fmt: skip
 
 
@@ -17,21 +17,26 @@ def said(found: list[Instance], capsys: pytest.CaptureFixture[str]) -> list[str]
     return capsys.readouterr().out.splitlines()
 
 
-def test_all_instances_complete_give_the_figure(capsys: pytest.CaptureFixture[str]) -> None:
-    lines = said(instances(INSTANCES), capsys)
-    assert "policy.heuristic_gap_greatest 0.01 ratio" in lines
-    assert "policy.heuristic_gap_not_complete 0 instances" in lines
+def test_all_instances_give_the_figure(capsys: pytest.CaptureFixture[str]) -> None:
+    found = instances(INSTANCES)
+    found[0] = replace(found[0], gap=BAR, known="at_most")
+    found[1] = replace(found[1], gap=0.03, known="at_least")
+    lines = said(found, capsys)
+    assert "policy.heuristic_gap_greatest 0.03 ratio" in lines
+    assert "policy.heuristic_gap_above 1 instances" in lines
+    assert "policy.heuristic_gap_bounded 1 instances" in lines
+    assert "policy.heuristic_gap_not_known 0 instances" in lines
     assert not any(line.startswith("unmet") for line in lines)
 
 
 def test_one_search_that_was_cut_off_leaves_it_not_met_and_is_in_no_mean(capsys: pytest.CaptureFixture[str]) -> None:
     found = instances(INSTANCES)
-    found[0] = replace(found[0], gap=0.0, complete=False)
+    found[0] = replace(found[0], gap=0.0, known="not_known")
     lines = said(found, capsys)
-    assert "policy.heuristic_gap_not_complete 1 instances" in lines
+    assert "policy.heuristic_gap_not_known 1 instances" in lines
     assert lines[-1] == (
-        "unmet policy.heuristic_gap of 1000, 1 searches were cut off, whose gap is not known; "
-        "of 999 complete ones the greatest gap is 0.0100, the mean 0.01000"
+        "unmet policy.heuristic_gap of 1000, 1 searches were cut off, and nothing is known of their gap; "
+        "of the 999 others 0 are above 0.02; greatest 0.0100"
     )
     assert "policy.heuristic_gap_of_9_mean 0.01 ratio" in lines
     assert "policy.heuristic_gap_of_9_instances 333 instances" in lines
