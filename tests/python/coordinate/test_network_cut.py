@@ -17,10 +17,8 @@ PORT = 7410
 pytestmark = [
     pytest.mark.skipif(os.geteuid() != 0 or not node_network.are_possible(), reason="needs network namespaces"),
     pytest.mark.skipif(MUNGED is None, reason="needs munged, of Debian's package munge"),
+    pytest.mark.usefixtures("library"),
 ]
-
-
-pytestmark = pytest.mark.usefixtures("library")
 
 
 @pytest.fixture
@@ -52,9 +50,11 @@ def test_a_holder_that_is_cut_off_goes_on_unasked_and_another_one_has_the_turn(
     wait_until(program.has_written, "the first block is written")
     assert of.count("grants") + of.count("standing") >= 1
     nodes.cut()
+    recalls = of.count("recalls")
     other = Agent(of, "other")
     other.begin()
     run_until([other], has_turn(other), "another application has the turn")
+    assert of.count("recalls") == recalls + 1, "the standing turn was called back, and nobody heard it"
     for _ in range(2):
         program.ask()
         run_until([other], program.has_written, "it goes on though nobody answers")
