@@ -63,7 +63,13 @@ void program_turn::tell(const std::optional<phase_forecast>& coming) {
 void program_turn::ask() {
     asked_ns_ = monotonic_ns();
     stage_ = stage::asking;
+    own_->asking.fetch_add(1);  // before it counts as a wait: never taken for a call
     part_->waiting.fetch_add(1);
+}
+
+void program_turn::ask_no_more() {
+    part_->waiting.fetch_sub(1);
+    own_->asking.fetch_sub(1);
 }
 
 /// `follows`: goes on although the turn is called back, since another process of the application needs this one.
@@ -95,7 +101,7 @@ void program_turn::hold(passage how) {
     if (own_->held.load() == 0) own_->counted_from.store(counted_before_ ? *counted_before_ : own_bytes());
     own_->held.fetch_add(1);
     stage_ = stage::holding;
-    part_->waiting.fetch_sub(1);  // after it came to be under way: never neither
+    ask_no_more();  // after it came to be under way: never neither
 }
 
 /// One that waits for its turn: it counts as one that waits from its announcement on.
@@ -177,7 +183,7 @@ void program_turn::settle() {
 }
 
 void program_turn::give_back() {
-    if (stage_ == stage::asking) part_->waiting.fetch_sub(1);
+    if (stage_ == stage::asking) ask_no_more();
     if (stage_ == stage::holding) settle();
     if (stage_ != stage::idle) ring_agent(*shared_);
     stage_ = stage::idle;

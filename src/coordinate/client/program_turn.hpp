@@ -57,6 +57,7 @@ class program_turn {
     class waiting_phase;
 
     void ask();
+    void ask_no_more();
     [[nodiscard]] bool enter(bool follows);
     void hold(passage how);
     void settle();

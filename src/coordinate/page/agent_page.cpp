@@ -38,18 +38,28 @@ void add_next(node_state& all, const phase_forecast& one, int64_t now_ns) {
 }
 
 /// Adds up the forecast of one process. `in_step`: what it moved and has not counted yet. Returns what it moved in
-/// collective calls for others, which are not going to move that themselves.
+/// collective calls of this phase for others, which are not going to move that themselves.
 int64_t add_forecast(node_state& all, const process_part& of, int64_t in_step, int64_t now_ns) {
     phase_forecast one = phase_forecast::read_from(of.forecast);
     if (one.told_ns == 0) return 0;
-    if (of.begun_ns.load(relaxed) > one.told_ns) one = one.in_next();
+    const bool is_of_phase = of.begun_ns.load(relaxed) <= one.told_ns;
+    if (!is_of_phase) one = one.in_next();
     const int64_t moved = of.moved.load(relaxed) + of.unasked.load(relaxed) + in_step;
     all.forecasts = std::max(all.forecasts, seconds(one.told_ns));
     all.bytes_left += one.bytes_left_after(moved);
     all.left_s = std::max(all.left_s, seconds(one.left_ns_after(moved, now_ns)));
     add_next(all, one, now_ns);
     const bool aggregates = of.aggregates.load(relaxed) != 0 || of.inside.load(relaxed) != rounds::none;
-    return aggregates ? one.moved_beyond(moved) : 0;
+    return aggregates && is_of_phase ? one.moved_beyond(moved) : 0;
+}
+
+/// Bytes and time fall together. What exceeds the forecasts of the node was moved for other nodes: nothing is known of
+/// those here.
+void take_off(node_state& all, int64_t for_others) {
+    if (for_others <= 0 || all.bytes_left <= 0) return;
+    const int64_t before = all.bytes_left;
+    all.bytes_left = std::max<int64_t>(before - for_others, 0);
+    all.left_s *= static_cast<double>(all.bytes_left) / static_cast<double>(before);
 }
 
 /// A jump may leave a call that its thread has noted, and not counted yet: the process then counts out one too many.
@@ -60,11 +70,12 @@ int64_t calls_of(const std::atomic<uint32_t>& count) {
 /// Whether a process may begin a round that the stop allows: it is in a collective call, under which, or under the one
 /// before, it moved bytes, and its next round is below the stop. Or it is held back before such a round, and has not
 /// seen yet that it may go on.
-bool is_behind(const process_part& part, uint64_t stop_round) {
+bool is_behind(const process_part& part, const program_turns::part& program, uint64_t stop_round) {
     const uint64_t inside = part.inside.load(relaxed);
     if (inside == rounds::none) return false;
     const uint64_t round = std::max(part.round.load(relaxed), inside);
-    if (calls_of(part.waiting) > 0) return round > inside && round < stop_round;
+    const bool is_held_back = calls_of(part.waiting) > calls_of(program.asking);
+    if (is_held_back) return round > inside && round < stop_round;
     const bool moves = round > inside || part.aggregates.load(relaxed) != 0;
     return moves && round + 1 < stop_round;
 }
@@ -81,6 +92,7 @@ void clear(program_turns& one) {
         clear(part.held);
         clear(part.forecasts);
         clear(part.counted_from);
+        clear(part.asking);
     }
 }
 
@@ -215,19 +227,21 @@ node_state agent_page::observe(size_t file_system, uint64_t stop_round, int64_t 
         found.moved += part.moved.load(relaxed);
         found.unasked += part.unasked.load(relaxed);
         if (replaced_.contains(i, slot)) continue;
-        const int64_t under_way = calls_of(part.under_way), waits = calls_of(part.waiting);
+        int64_t under_way = calls_of(part.under_way);
+        const int64_t waits = calls_of(part.waiting);
+        if (under_way == 0) under_way = calls_of(part.under_way);  // it may have come back from its wait in between
         found.under_way += under_way;
         found.waiting += waits;
         const int64_t in_step = moved_in_step_.of(i, slot, file_system, now_ns);
         (under_way > 0 ? found.moved : found.unasked) += in_step;
         found.round = std::max(found.round, part.round.load());
-        found.behind += is_behind(part, stop_round) ? 1 : 0;
+        found.behind += is_behind(part, slot.by_itself.at[file_system], stop_round) ? 1 : 0;
         const size_t what = std::min<size_t>(part.operation.load(relaxed), operation_count - 1);
         ++did[what];
         if (under_way + waits > 0) ++found.active, ++doing[what];
         for_others += add_forecast(found, part, in_step, now_ns);
     }
-    found.bytes_left = std::max<int64_t>(found.bytes_left - for_others, 0);
+    take_off(found, for_others);
     const auto& counted = found.active > 0 ? doing : did;
     found.operation = static_cast<operation>(std::max_element(counted.begin(), counted.end()) - counted.begin());
     return found;

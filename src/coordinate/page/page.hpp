@@ -68,7 +68,7 @@ struct shared_forecast {
 /// turn, or the agent sees the call. A call that has to wait is taken out of `under_way` and added to `waiting`.
 struct alignas(64) process_part {
     std::atomic<uint32_t> under_way;  ///< calls that move bytes, and wait for nothing of ours
-    std::atomic<uint32_t> waiting;    ///< calls that are held back
+    std::atomic<uint32_t> waiting;    ///< calls that are held back, and phases that were announced and have no turn
     std::atomic<int64_t> moved;       ///< bytes under leases, those of calls under way included; only rises in the end
     std::atomic<int64_t> limit;       ///< `moved` may come to this before more is taken from the pool
     std::atomic<uint64_t> round;      ///< the highest that it has begun (rounds.hpp); 0: none
@@ -96,6 +96,8 @@ struct alignas(64) program_turns {
         std::atomic<uint32_t> held;         ///< turns that were taken and not given back: calls of the layer go on
         std::atomic<uint32_t> forecasts;    ///< 1: `forecast` is the program's, the layer writes none
         std::atomic<int64_t> counted_from;  ///< bytes_of_process() when the first of these turns was taken
+        std::atomic<uint32_t> asking;       ///< of process_part::waiting, those that are no calls: phases announced
+        uint32_t unused_;
     };
     std::atomic<uint32_t> layer;  ///< 1: a layer counts what the process moves
     uint32_t unused_;
@@ -146,7 +148,7 @@ struct alignas(64) process_slot {
 ///
 /// `beat_ns` and what is above it are the agent's, written before processes see the page but for `beat_ns` itself.
 struct page {
-    static constexpr uint64_t expected_magic = 0x3574'6567'6170'6863;  // "chpaget5"
+    static constexpr uint64_t expected_magic = 0x3674'6567'6170'6863;  // "chpaget6"
     static constexpr size_t most_processes = 1024;
 
     uint64_t magic;
@@ -171,9 +173,9 @@ static_assert(are_shared_atomics<uint32_t, uint64_t, int64_t>);
 static_assert(has_shared_layout<shared_file_system, 1472, 64>());
 static_assert(has_shared_layout<shared_forecast, 80, 8>());
 static_assert(has_shared_layout<process_part, 192, 64>());
-static_assert(has_shared_layout<program_turns, 64 + 8 * 16, 64>());
-static_assert(has_shared_layout<process_slot, 64 + 8 * 192 + 192, 64>());
+static_assert(has_shared_layout<program_turns, 64 + 8 * 24, 64>());
+static_assert(has_shared_layout<process_slot, 64 + 8 * 192 + 256, 64>());
 static_assert(offsetof(page, file_system) == 128 && offsetof(page, slots) == 128 + 8 * 1472);
-static_assert(has_shared_layout<page, 128 + 8 * 1472 + 1024 * 1792, 64>());
+static_assert(has_shared_layout<page, 128 + 8 * 1472 + 1024 * 1856, 64>());
 
 }  // namespace halcyon::coordinate

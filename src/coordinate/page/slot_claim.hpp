@@ -42,7 +42,8 @@ inline void forget_program_before(process_slot& slot, size_t file_system) {
     process_part& part = slot.at[file_system];
     part.under_way = part.waiting = 0;
     part.inside = rounds::none;
-    slot.by_itself.at[file_system].held = slot.by_itself.at[file_system].forecasts = 0;
+    program_turns::part& before = slot.by_itself.at[file_system];
+    before.held = before.forecasts = before.asking = 0;
 }
 
 /// The program that the process runs now counts in its place, from which what was left there is gone.

@@ -317,6 +317,10 @@ TEST(page, counts_aggregators_that_may_begin_a_round_below_the_stop) {
     part.round = rounds::of(7, 2);
     part.waiting = 1;
     EXPECT_EQ(behind(), 1);  // held back, until it sees that this round is allowed
+    one.shared().slots[0].by_itself.at[0].asking = 1;
+    EXPECT_EQ(behind(), 0);  // no call, but a phase that was announced
+    part.waiting = 2;
+    EXPECT_EQ(behind(), 1);
     part.round = stop;
     EXPECT_EQ(behind(), 0);
 }
@@ -367,7 +371,21 @@ TEST(page, takes_what_one_process_moves_in_collective_calls_off_the_forecasts_of
     aggregator.inside = rounds::of(1, 0);
     EXPECT_EQ(one.observe(0, 0, 2).bytes_left, 500);
     aggregator.moved = 9000;
-    EXPECT_EQ(one.observe(0, 0, 2).bytes_left, 0);
+    EXPECT_EQ(one.observe(0, 0, 2).bytes_left, 0) << "for other nodes, too";
+    aggregator.begun_ns = 2;
+    EXPECT_EQ(one.observe(0, 0, 3).bytes_left, 1000) << "that was in the phase before";
+}
+
+TEST(page, takes_the_time_off_with_the_bytes_that_another_process_moved) {
+    const agent_page one = page_of();
+    for (const int pid : {1, 2}) {
+        process_part& part = claim_slot(one.shared(), pid)->at[0];
+        phase_forecast{.told_ns = 1, .bytes_left = 1000, .left_ns = 8'000'000'000}.write_to(part.forecast);
+    }
+    process_part& aggregator = one.shared().slots[0].at[0];
+    aggregator.aggregates = 1;
+    aggregator.moved = 1500;
+    EXPECT_EQ(one.observe(0, 0, 2).left_s, 4);
 }
 
 TEST(page, takes_no_forecast_that_is_being_changed) {
