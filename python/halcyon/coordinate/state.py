@@ -1,6 +1,6 @@
 """What a coordinator says of itself to its administrators."""
 
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from typing import Any, TypeVar
 
 from halcyon.coordinate.connection import Connection, Message
@@ -81,7 +81,7 @@ class Decision:
     jobs: list[str]
     left_s: list[float]
     demands: list[float]
-    unseen_share: float
+    unseen_share: float = 0.0
 
 
 def ask_top(of: Connection) -> Top:
@@ -98,13 +98,13 @@ def ask_decisions(of: Connection, most: int) -> list[Decision]:
 
 
 def _read(kind: type[_Told], message: Message) -> _Told:
-    """Lists that are empty need not be sent."""
+    """Lists that are empty, and what has a default, need not be sent."""
     given: dict[str, Any] = {}
     for field in fields(kind):  # type: ignore[arg-type]
         if field.name in message:
             given[field.name] = message[field.name]
         elif "list" in str(field.type):
             given[field.name] = []
-        else:
+        elif field.default is MISSING:
             raise InternalError(f"the coordinator's {message['type']!r} lacks {field.name!r}")
     return kind(**given)

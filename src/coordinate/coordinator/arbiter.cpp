@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "coordinate/coordinator/expected_waits.hpp"
 #include "policy/sound_values.hpp"
@@ -152,7 +153,9 @@ void arbiter::log(const registry& all, phases& of, const policy::decision& what,
         made.unseen_share = of.learned().unseen_share();
         uint64_t first = ~uint64_t{0};
         auto group = group_of(seen_, left.front());
-        std::ranges::sort(group, {}, &policy::application::arrived_s);
+        std::ranges::sort(group, {}, [&](const policy::application* one) {
+            return std::pair(std::ranges::find(left, one->id) == left.end(), one->arrived_s);
+        });
         for (const policy::application* one : group) {
             first = std::min(first, one->id);
             const job& who = all.jobs().at(one->id);

@@ -201,7 +201,7 @@ void each_field(Visitor& v, M& m) {
     v.whole("moving", m.moving, 0, most_bytes, need::required);
     v.whole("waiting", m.waiting, 0, most_bytes, need::required);
     v.number("bytes_per_s", m.bytes_per_s, 0, 1e18, need::required);
-    v.number("unseen_share", m.unseen_share, 0, 1, need::required);
+    v.number("unseen_share", m.unseen_share, 0, 1, need::optional);
     v.whole("decisions", m.decisions, 0, any_number, need::required);
     v.texts("counts", m.counts, most_listed);
 }
