@@ -152,4 +152,33 @@ inline inform phase_of(uint64_t phase, double left_s = 1, int64_t bytes = int64_
     return what;
 }
 
+inline progress moved_in(double over_s, int64_t bytes, uint64_t lease, int64_t under_way = 0) {
+    progress what;
+    what.lease = lease;
+    what.bytes_moved = bytes;
+    what.over_s = over_s;
+    what.under_way = under_way;
+    return what;
+}
+
+/// A moves 100 MB/s for so many quarters of a second.
+inline void move_a(conversation& c, int times) {
+    for (int i = 0; i < times; ++i) {
+        c.now_s += 0.25;
+        c.say("A", moved_in(0.25, 25'000'000, c.lease["A"]));
+    }
+}
+
+/// A holds the turn and B waits for it.
+inline conversation holder_and_waiter(const settings& how = conversation::quick(policy::rule::fcfs)) {
+    conversation c(how);
+    c.join("A", 1000);
+    c.join("B", 1001);
+    c.say("A", stopped{c.lease["A"]});
+    c.say("A", phase_of(1));
+    c.say("B", phase_of(1));
+    c.look();
+    return c;
+}
+
 }  // namespace halcyon::coordinate

@@ -1,6 +1,7 @@
 // What a coordinator learns of those that it coordinates.
+#include <algorithm>
+
 #include "coordinate/conversation.hpp"
-#include "coordinate/coordinator/forecast_trust.hpp"
 #include "coordinate/coordinator/interruption_time.hpp"
 #include "coordinate/coordinator/job.hpp"
 #include "coordinate/coordinator/side_by_side.hpp"
@@ -13,23 +14,6 @@ policy::application mover(uint64_t id) {
     made.id = id;
     made.state = policy::movement::moving;
     return made;
-}
-
-progress moved_in(double over_s, int64_t bytes, uint64_t lease, int64_t under_way = 0) {
-    progress what;
-    what.lease = lease;
-    what.bytes_moved = bytes;
-    what.over_s = over_s;
-    what.under_way = under_way;
-    return what;
-}
-
-/// A moves 100 MB/s for so many quarters of a second.
-void move_a(conversation& c, int times) {
-    for (int i = 0; i < times; ++i) {
-        c.now_s += 0.25;
-        c.say("A", moved_in(0.25, 25'000'000, c.lease["A"]));
-    }
 }
 
 TEST(learning, takes_the_time_of_a_report_from_the_agent_for_several_may_arrive_at_once) {
@@ -169,74 +153,6 @@ TEST(learning, believes_a_pair_that_has_changed_when_no_unseen_writer_is_there_f
     EXPECT_NEAR(learned.learned().between(both[0], both[1]).first, 4, 0.8);
 }
 
-TEST(learning, believes_a_forecast_until_it_is_put_off_again_and_again) {
-    forecast_trust trust;
-    trust.begin(1);
-    trust.told(0, 1);
-    EXPECT_EQ(trust.left_s(1, 0), 1);
-    for (int i = 1; i <= 20; ++i) trust.told(0.1 * i, 0.5);  // half a second, at every time
-    EXPECT_NEAR(trust.left_s(0.5, 2), 1.9, 1e-9);            // an end at 0.6 became one at 2.5
-    trust.begin(1);
-    trust.told(0, 1);
-    trust.told(0.5, 9);  // mended once, then kept
-    for (int i = 6; i <= 90; ++i) trust.told(0.1 * i, 9.5 - 0.1 * i);
-    EXPECT_NEAR(trust.left_s(0.5, 9), 0.5, 0.01);
-}
-
-TEST(learning, expects_a_phase_of_which_nothing_is_known_to_go_on_for_as_long_again) {
-    job one;
-    one.agents.emplace_back().phase = inform{};
-    EXPECT_LT(one.left_s(100), 0);  // not known: decisions assume 1 s
-    one.worked_s = 0.5;
-    EXPECT_LT(one.left_s(100), 0);
-    one.worked_s = 40;
-    EXPECT_EQ(one.left_s(100), 40);
-    one.agents.back().phase->left_s = 3;
-    EXPECT_EQ(one.left_s(100), 3);
-}
-
-TEST(learning, believes_no_speed_near_0_by_which_a_phase_would_never_come_nearer_to_its_end) {
-    conversation c(conversation::quick(policy::rule::dynamic));
-    c.join("A");
-    inform begun = phase_of(1, 1, 0);  // the end is one second away
-    begun.lease = c.lease["A"];
-    c.say("A", begun);
-    for (int i = 0; i < 240; ++i) {
-        c.now_s += 0.25;
-        progress what = moved_in(0.25, 1'000'000, c.lease["A"]);
-        what.speed = 1e-9;
-        c.say("A", what);
-    }
-    EXPECT_GT(c.of("A").left_s, 2) << "after a minute, it is as late as that at least";
-}
-
-TEST(learning, believes_no_speed_above_1_by_which_the_end_of_a_phase_would_move_away) {
-    conversation c(conversation::quick(policy::rule::dynamic));
-    c.join("A");
-    inform begun = phase_of(1, 10, 0);
-    begun.lease = c.lease["A"];
-    c.say("A", begun);
-    c.now_s += 0.25;
-    progress what = moved_in(0.25, 25'000'000, c.lease["A"]);
-    what.speed = 1000;
-    c.say("A", what);
-    c.now_s += 1;
-    c.settle();
-    EXPECT_NEAR(c.of("A").left_s, 8.75, 0.1);
-}
-
-TEST(learning, takes_the_speed_of_others_for_that_of_an_application_of_which_only_the_bytes_are_known) {
-    conversation c(conversation::quick(policy::rule::dynamic));
-    c.join("A");
-    c.join("B");
-    inform begun = phase_of(1, 0, 1'000'000'000);
-    c.say("A", begun);
-    move_a(c, 4);
-    EXPECT_NEAR(c.of("A").left_s, 9, 0.01);
-    c.say("B", begun);
-    EXPECT_NEAR(c.of("B").left_s, 10, 0.01);
-}
-
 /// How long B is expected to need for what takes 10 s at the speed that A had alone, once L has told this of itself.
 template <class Tell>
 double expected_of_b(Tell&& tell) {
@@ -337,7 +253,7 @@ TEST(learning, lets_one_that_waits_move_as_soon_as_that_is_seen) {
     c.join("B");
     c.say("B", begun);
     EXPECT_FALSE(c.has_turn("B"));
-    move_a(c, 3);
+    move_a(c, 4);
     EXPECT_TRUE(c.has_turn("A") && c.has_turn("B"));
 }
 
@@ -356,78 +272,86 @@ TEST(learning, takes_what_fills_caches_at_the_begin_of_a_phase_for_no_more_than_
     EXPECT_TRUE(c.has_turn("A") && c.has_turn("B")) << "A takes 64 % alone";
 }
 
-TEST(learning, expects_a_phase_that_is_slowed_down_to_need_less_time_without_others) {
-    job one;
-    one.agents.emplace_back().phase = inform{.bytes_left = 1000};
-    one.agents.back().speed.observe(100, 2, false);
-    EXPECT_EQ(one.left_s(0), 20);
-    one.alone.add(1000, 10);
-    EXPECT_EQ(one.left_s(0), 10);
+/// Share of the storage that an application was believed to take when a turn was given last.
+double believed_demand(conversation& c, const std::string& job) {
+    c.connect("root", 0, true);
+    c.say("root", explain{});
+    double found = -1;
+    for (const auto& answer : c.answers["root"]) {
+        const auto* const one = std::get_if<decided>(&answer);
+        if (one == nullptr) continue;
+        const auto at = std::ranges::find(one->jobs, job);
+        if (at != one->jobs.end()) found = one->demands[static_cast<size_t>(at - one->jobs.begin())];
+    }
+    return found;
+}
+
+/// Everybody moves when he likes.
+settings free_for_all() {
+    settings how = conversation::quick(policy::rule::interfere);
+    how.storage_bytes_per_s = 1e8;
+    how.stalled_s = 3600;
+    return how;
+}
+
+TEST(learning, adds_up_what_the_nodes_of_one_application_move_alone_by_the_time_of_all) {
+    for (const int64_t of_first : {90, 50, 30}) {
+        SCOPED_TRACE(of_first);
+        conversation c(free_for_all());
+        c.join("A");
+        c.connect("A2");
+        c.say("A2", conversation::registration_of("A", "n2"));
+        c.say("A", phase_of(1, 0, 1'000'000'000));
+        c.say("A2", phase_of(1, 0, 1'000'000'000));
+        for (int i = 0; i < 20; ++i) {
+            c.now_s += 0.125;
+            c.say("A", moved_in(0.25, of_first * 250'000, c.lease["A"]));
+            c.now_s += 0.125;
+            c.say("A2", moved_in(0.25, 2'500'000, c.lease["A2"]));
+        }
+        c.join("B");
+        c.say("B", phase_of(1, 0, 1'000'000'000));
+        const double expected = static_cast<double>(of_first + 10) / 100;
+        EXPECT_NEAR(believed_demand(c, "A"), expected, 0.02);
+    }
+}
+
+TEST(learning, takes_no_speed_alone_from_a_call_that_began_beside_another_application) {
+    conversation c(free_for_all());
+    c.join("A");
+    c.join("B");
+    c.say("A", phase_of(1, 0, 1'000'000'000));
+    c.say("B", phase_of(1, 0, 1'000'000'000));
+    constexpr int long_call = 40;
+    for (int i = 0; i < long_call + 4; ++i) {
+        c.now_s += 0.25;
+        if (i < 36) c.say("B", moved_in(0.25, 1'000'000, c.lease["B"]));
+        if (i == 36) c.say("B", release{1});
+        const int64_t begins = i == 0 ? 100'000'000 : i < long_call ? 0 : 12'500'000;
+        c.say("A", moved_in(0.25, begins, c.lease["A"], i < long_call - 1 ? 1 : 0));
+    }
+    c.say("B", phase_of(2, 0, 1'000'000'000));
+    EXPECT_NEAR(believed_demand(c, "A"), 0.5, 1e-9);
 }
 
 TEST(learning, takes_a_larger_application_for_as_many_times_faster_than_those_that_moved_alone) {
-    for (const int64_t processes : {1, 4}) {
-        SCOPED_TRACE(processes);
-        settings how = conversation::quick(policy::rule::dynamic);
+    const std::vector<std::pair<int64_t, int64_t>> sizes = {{1, 1}, {2, 1}, {1, 3}};
+    for (const auto& [processes, nodes] : sizes) {
+        SCOPED_TRACE(testing::Message() << processes << " processes, " << nodes << " nodes");
+        settings how = free_for_all();
         how.storage_bytes_per_s = 4e8;
         conversation c(how);
         c.join("A");
-        inform begun = phase_of(1, 0, 1'000'000'000);
-        c.say("A", begun);
+        c.say("A", phase_of(1, 0, 1'000'000'000));
         move_a(c, 8);
         c.connect("B");
         registration larger = conversation::registration_of("B");
         larger.processes = processes;
+        larger.nodes = nodes;
         c.say("B", larger);
-        begun.weight = 16;
-        c.say("B", begun);
-        EXPECT_EQ(c.has_turn("A") && c.has_turn("B"), processes == 1);
+        c.say("B", phase_of(1, 0, 1'000'000'000));
+        EXPECT_NEAR(believed_demand(c, "B"), 0.25 * static_cast<double>(std::max(processes, nodes)), 1e-9);
     }
-}
-
-TEST(learning, tells_small_phases_from_large_ones_before_any_speed_is_known) {
-    conversation c(conversation::quick(policy::rule::dynamic));
-    c.join("A");
-    c.join("B");
-    for (const auto& [who, bytes] : {std::pair{"A", 1'000'000'000}, std::pair{"B", 1'000'000}}) {
-        inform begun = phase_of(1, 0, bytes);
-        c.say(who, begun);
-    }
-    EXPECT_EQ(c.of("A").turn, turn_stage::recalled);
-}
-
-TEST(learning, takes_nodes_that_have_not_told_of_the_phase_for_such_that_do_in_a_moment) {
-    job one;
-    one.storage.alone_bytes_per_s = 100;
-    one.arrived_s = 10;
-    for (int i = 0; i < 2; ++i) one.agents.emplace_back();
-    one.agents[0].phase = inform{.bytes_left = 1000};
-    EXPECT_EQ(one.left_s(10.01), 20);
-    EXPECT_EQ(one.left_s(10.5), 10) << "they take no part";
-    one.agents[1].phase = inform{.bytes_left = 500};
-    EXPECT_EQ(one.left_s(10.01), 15);
-}
-
-TEST(learning, expects_a_phase_that_has_moved_what_it_told_to_end_unless_it_moves_more) {
-    conversation c(conversation::quick(policy::rule::dynamic));
-    c.join("A");
-    inform begun = phase_of(1, 0, 100'000'000);
-    c.say("A", begun);
-    for (int i = 0; i < 20; ++i) {
-        c.now_s += 0.2;
-        c.say("A", moved_in(0.2, 5'000'000, c.lease["A"]));
-    }
-    EXPECT_NEAR(c.of("A").left_s, 0.001, 1e-6);
-    begun.bytes_left = 0;
-    begun.lease = c.lease["A"];
-    c.say("A", begun);
-    EXPECT_NEAR(c.of("A").left_s, 0.001, 1e-6) << "nothing left is something else than nothing known";
-    c.now_s += 0.5;
-    c.say("A", moved_in(0.5, 0, c.lease["A"], 1));
-    EXPECT_NEAR(c.of("A").left_s, 0.5, 0.01) << "as long again as it is late";
-    c.now_s += 0.5;
-    c.say("A", moved_in(0.5, 5'000'000, c.lease["A"], 1));
-    EXPECT_NEAR(c.of("A").left_s, 5, 0.01) << "as long again as it has worked";
 }
 
 TEST(learning, takes_no_speed_from_calls_that_all_begin_at_once) {
@@ -445,20 +369,6 @@ TEST(learning, takes_no_speed_of_few_bytes_in_little_time) {
         of.observe(1'000'000, 0.99, true);
     }
     EXPECT_NEAR(of.bytes_per_s(), 2e6, 2e5);
-}
-
-TEST(learning, expects_phases_to_be_as_much_longer_as_those_before) {
-    forecast_trust trust;
-    for (int i = 0; i < 8; ++i) {
-        trust.begin(1);
-        trust.ended(10);
-    }
-    EXPECT_NEAR(trust.factor(), 10, 0.2);
-    trust.begin(1);
-    EXPECT_NEAR(trust.left_s(1, 0), 10, 0.2);
-    EXPECT_NEAR(trust.left_s(1, 5), 5, 0.2);
-    for (int i = 0; i < 12; ++i) trust.begin(1), trust.ended(0.1);  // too long a forecast harms nobody else
-    EXPECT_NEAR(trust.factor(), 1, 0.01);
 }
 
 TEST(learning, forgets_an_expected_phase_that_is_expected_no_more) {

@@ -184,7 +184,8 @@ void turn_agent::note_silence() {
 }
 
 void turn_agent::note_phases() {
-    // Without a turn nothing moves under one: what is counted then is of calls that are about to wait.
+    // Without a turn, calls count bytes that are about to wait. What is under way of a turn that was taken away counts
+    // with the next one.
     if (lease_.any() || stop_.any()) leased_bytes_ = state_.moved;
     const int64_t bytes = leased_bytes_ + state_.unasked;
     const bool changes = bytes != seen_bytes_ || state_.begun != seen_begun_;

@@ -21,7 +21,7 @@ constexpr double most_slow_down = 16;
 constexpr double least_of_measured = 0.5;
 /// Moved alone, until the speed alone is known.
 constexpr double known_after_s = 0.5;
-/// Of a storage that nobody has used yet: any will do to tell small phases from large ones.
+/// Any will do to tell small phases from large ones.
 constexpr double first_bytes_per_s = 1e8;
 
 double part_of_each(size_t movers) {
@@ -141,6 +141,13 @@ double job::usual_by_others() const {
     return storage.alone_bytes_per_s * std::max(1.0, larger);
 }
 
+/// The bandwidth, or any, of a storage that nobody has used yet.
+double job::speed_by_others() const {
+    const double usual = usual_by_others();
+    if (!(storage.bytes_per_s > 0)) return usual > 0 ? usual : first_bytes_per_s;
+    return usual > 0 ? std::min(usual, storage.bytes_per_s) : storage.bytes_per_s;
+}
+
 double job::most_demand() const {
     // Above, it takes all: no speed is as exact. Towards that it rises faster, so that it never jumps.
     constexpr double all = 0.9, nearly_all = 0.8;
@@ -164,10 +171,14 @@ double job::not_told(double now_s) const {
     return told > 0 ? std::max(1.0, static_cast<double>(nodes()) / static_cast<double>(told)) : 1;
 }
 
-/// By whatever moves beside it at present; 1: not known.
+/// By whatever moves beside it at present; 1: not known. Nodes that have ended their part are taken to have moved as
+/// much as the others.
 double job::slowed_down() const {
     const double now = bytes_per_s();
-    return now > 0 && alone.seconds() > known_after_s ? std::max(1.0, alone.bytes_per_s() / now) : 1;
+    if (!(now > 0) || alone.seconds() < known_after_s) return 1;
+    const double still =
+        static_cast<double>(agents_in_phase()) / static_cast<double>(std::max(took_part, agents_in_phase()));
+    return std::max(1.0, alone.bytes_per_s() * still / now);
 }
 
 double job::left_s(double now_s) const {
@@ -190,9 +201,7 @@ double job::left_s(double now_s) const {
         } else if (one.phase->alone_s > 0) {
             left_s = one.phase->alone_s;
         } else if (one.phase->bytes_left > 0) {
-            double bytes_per_s = storage.alone_bytes_per_s;
-            if (!(bytes_per_s > 0)) bytes_per_s = storage.bytes_per_s > 0 ? storage.bytes_per_s : first_bytes_per_s;
-            left_s = static_cast<double>(bytes_left()) * not_told(now_s) / bytes_per_s;
+            left_s = static_cast<double>(bytes_left()) * not_told(now_s) / speed_by_others();
             told_s = one.reported_s;
         }
         if (left_s < 0) continue;

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "coordinate/coordinator/alone_speed.hpp"
 #include "coordinate/coordinator/effects.hpp"
 #include "coordinate/coordinator/forecast_trust.hpp"
 #include "coordinate/coordinator/link_speed.hpp"
-#include "coordinate/coordinator/mean_speed.hpp"
 #include "coordinate/coordinator/turn.hpp"
 #include "coordinate/estimates/recent_mean.hpp"
 #include "coordinate/protocol/fields.hpp"
@@ -94,7 +94,7 @@ struct job {
     double worked_s = 0;     ///< in this phase
     double worked_at_s = 0;  ///< up to when that counts
     double speed = 0;        ///< by the latest report, as far as that is believed (hear_speed); 0: not known
-    mean_speed alone{60};    ///< while nobody else moved
+    alone_speed alone;
     struct {
         double alone_bytes_per_s = 0;  ///< of others that had it for themselves
         double alone_processes = 0;    ///< of these, by their time
@@ -137,6 +137,7 @@ struct job {
 
   private:
     [[nodiscard]] double usual_by_others() const;
+    [[nodiscard]] double speed_by_others() const;
     [[nodiscard]] double slowed_down() const;
     [[nodiscard]] double not_told(double now_s) const;
     void describe_next(policy::application& into, double now_s) const;

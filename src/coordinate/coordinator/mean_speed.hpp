@@ -4,24 +4,32 @@
 
 namespace halcyon::coordinate {
 
-/// Of all bytes by all time, those of long ago for less: a report of few calls in little time counts for little.
-class mean_speed {
+/// A mean over time, in which times of long ago count for less.
+class fading_mean {
   public:
-    explicit mean_speed(double half_life_s) : half_life_s_(half_life_s) {}
+    explicit fading_mean(double half_life_s) : half_life_s_(half_life_s) {}
 
-    void add(double bytes, double seconds) {
+    /// `sum`: the value times the seconds.
+    void add(double sum, double seconds) {
         const double kept = std::exp2(-seconds / half_life_s_);
-        bytes_ = bytes_ * kept + bytes;
+        sum_ = sum_ * kept + sum;
         seconds_ = seconds_ * kept + seconds;
     }
     /// 0: not known.
-    [[nodiscard]] double bytes_per_s() const { return seconds_ > 0 ? bytes_ / seconds_ : 0; }
+    [[nodiscard]] double mean() const { return seconds_ > 0 ? sum_ / seconds_ : 0; }
     /// That it is about.
     [[nodiscard]] double seconds() const { return seconds_; }
 
   private:
     double half_life_s_;
-    double bytes_ = 0, seconds_ = 0;
+    double sum_ = 0, seconds_ = 0;
+};
+
+/// Of all bytes by all time: a report of few calls in little time counts for little.
+class mean_speed : public fading_mean {
+  public:
+    using fading_mean::fading_mean;
+    [[nodiscard]] double bytes_per_s() const { return mean(); }
 };
 
 }  // namespace halcyon::coordinate

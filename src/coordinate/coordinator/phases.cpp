@@ -46,6 +46,7 @@ phases::phases(const settings& how, uint64_t epoch, moment begin)
 void phases::movers_changed(double now_s) {
     learned_.movers_changed(now_s);
     movers_.change();
+    movers_changed_s_ = now_s;
 }
 
 void phases::set_targets(registry& all, job& of, std::vector<uint32_t> targets, double now_s) {
@@ -110,6 +111,7 @@ void phases::begin(job& of, const inform& what, moment at, outbox& out) {
     of.arrived_heard_s = at.heard_s;
     of.moved_bytes = what.bytes_moved;
     of.took_part = 0;
+    of.alone.begin_phase(at.now_s);
     of.worked_s = 0;
     of.worked_at_s = at.now_s;
     of.speed = 0;
@@ -162,17 +164,25 @@ double phases::believed_over_s(agent& by, double told_s, double now_s) const {
     return over_s;
 }
 
-/// What is faster than the storage fills caches, at the begin of a phase.
-double phases::borne(double bytes_per_s) const {
-    return how_.storage_bytes_per_s > 0 ? std::min(bytes_per_s, how_.storage_bytes_per_s) : bytes_per_s;
-}
-
-/// Of one application's speed alone, for all others: not much more than was learnt of it before. A faster storage is
-/// learnt within some ten seconds for each factor of ten; one false report changes little.
+/// Of one application's speed alone, for all others: no more than the storage bears, and not much more than was learnt
+/// of it before. A faster storage is learnt within some ten seconds for each factor of ten; one false report changes
+/// little.
 double phases::believed_of_storage(double bytes_per_s) const {
     constexpr double most_growth = 4;
+    if (how_.storage_bytes_per_s > 0) bytes_per_s = std::min(bytes_per_s, how_.storage_bytes_per_s);
     const double before = alone_.bytes_per_s();
     return before > 0 ? std::min(bytes_per_s, most_growth * before) : bytes_per_s;
+}
+
+void phases::learn_alone(const registry& all, job& of, const begun_bytes::moved& moved, double now_s) {
+    // Nearly all of its time must have been alone.
+    const double latest_s = now_s - moved.begun_ago_s + 0.1 * moved.seconds;
+    if (movers_.list(all, now_s).size() != 1 || movers_changed_s_ > latest_s) return;
+    const double seconds = of.alone.add(moved, now_s);
+    if (seconds <= 0) return;
+    alone_.add(believed_of_storage(of.alone.bytes_per_s()), of.processes(), of.nodes(), seconds);
+    // Others may be able to move, too.
+    if (std::abs(of.most_demand() - of.demand_decided_by) > 0.1) changed_ = true;
 }
 
 void phases::progressed(registry& all, job& of, agent& by, const progress& what, moment at, outbox& out) {
@@ -211,15 +221,7 @@ void phases::progressed(registry& all, job& of, agent& by, const progress& what,
     const auto moved = by.speed.observe(what.bytes_moved, over_s, what.under_way > 0);
     if (what.under_way > 0 && by.speed.ahead_s() > 0) of.busy_heard_s = at.heard_s;
     const double began_s = at.now_s - std::max({over_s, what.speed_s, moved ? moved->begun_ago_s : 0});
-    if (moved && of.bytes_per_s() > 0 && movers_.list(all, at.now_s).size() == 1) {
-        // Each node stands for as many as took part, so that the bytes of all count by the time of all.
-        const double seconds = moved->seconds / static_cast<double>(of.took_part);
-        const double bytes_per_s = borne(static_cast<double>(moved->bytes) / seconds);
-        of.alone.add(bytes_per_s * seconds, seconds);
-        alone_.add(believed_of_storage(bytes_per_s), of.processes(), of.nodes(), seconds);
-        // Others may be able to move, too.
-        if (std::abs(of.most_demand() - of.demand_decided_by) > 0.1) changed_ = true;
-    }
+    if (moved) learn_alone(all, of, *moved, at.now_s);
     learned_.report(of.id, movers_.list(all, at.now_s), what.speed, std::min(began_s, by.reported_s), at.now_s);
     by.reported_s = at.now_s;
     by.unused_bytes -= std::min(by.unused_bytes, what.bytes_moved);

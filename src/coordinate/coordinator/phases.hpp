@@ -93,8 +93,8 @@ class phases {
     void proceed(registry& all, job& of, moment at, outbox& out);
     bool show_lease(registry& all, job& of, const inform& what, moment at, outbox& out);
     void movers_changed(double now_s);
+    void learn_alone(const registry& all, job& of, const begun_bytes::moved& moved, double now_s);
     double believed_over_s(agent& by, double told_s, double now_s) const;
-    [[nodiscard]] double borne(double bytes_per_s) const;
     [[nodiscard]] double believed_of_storage(double bytes_per_s) const;
 
     settings how_;
@@ -106,6 +106,7 @@ class phases {
     movers movers_;
     arrival_order arrivals_;
     bool changed_ = true;
+    double movers_changed_s_ = 0;
     double relearn_until_heard_s_;
 };
 

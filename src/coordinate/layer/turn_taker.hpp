@@ -44,7 +44,8 @@ class turn_taker {
     [[nodiscard]] bool started() const { return part_ != nullptr; }
 
     /// A call at `now` follows so closely on the one before that the begin of such a call may stand for its end: the
-    /// next one sees whether it took longer after all. One that takes longer than a pause then seems to be one, once.
+    /// next one sees whether it took longer after all. One that takes longer than a pause then seems to be one; of
+    /// several of these, one behind the other, every second one.
     [[nodiscard]] bool follows_closely(int64_t now) const {
         return now - last_end_.load(std::memory_order_relaxed) < close_ticks_;
     }

@@ -1,58 +1,12 @@
 // Turns that a program takes by itself, between the announcement of a phase and its end.
-#include "coordinate/client/program_turn.hpp"
-
-#include <gtest/gtest.h>
-#include <unistd.h>
-
-#include <csignal>
-#include <fstream>
-#include <optional>
-#include <string>
 #include <thread>
 
-#include "coordinate/layer/called_layer.hpp"
-#include "coordinate/stepped_process.hpp"
-#include "temporary_folder.hpp"
+#include "coordinate/client/program_turns.hpp"
 
 namespace halcyon::tests {
 namespace {
 
 using stage = program_turn::stage;
-
-/// A program in a process of its own, as far as the page is concerned.
-class program : public program_turn {
-  public:
-    program(agent_page& with, uint64_t owner, size_t file_system = 0) : slot_(claim_slot(with.shared(), owner)) {
-        start(with.shared(), *slot_, file_system);
-    }
-    void begin() { announce(operation::write, {}); }
-    [[nodiscard]] process_slot& slot() const { return *slot_; }
-    [[nodiscard]] process_part& part() const { return slot_->at[0]; }
-
-  private:
-    process_slot* slot_;
-};
-
-/// Makes the system count bytes of this process.
-void move(size_t bytes) {
-    const temporary_folder folder;
-    std::string name = (folder.path() / "file").string();
-    FILE* const file = std::fopen(name.c_str(), "w");
-    std::string data(bytes, 'x');
-    EXPECT_EQ(std::fwrite(data.data(), 1, bytes, file), bytes);
-    std::fclose(file);
-}
-
-uint64_t this_process() {
-    return process_slot::owner_of(::getpid(), start_of_process(::getpid()));
-}
-
-constexpr int64_t mib = 1 << 20;
-
-class program_turn_test : public layer_test {
-  protected:
-    void give(permission to, uint64_t stop_round = 0) { page_.publish(0, to, stop_round, int64_t{1} << 40U); }
-};
 
 TEST_F(program_turn_test, shows_the_agent_that_it_asks_and_that_it_holds) {
     give(permission::waiting);
@@ -192,42 +146,6 @@ TEST_F(starving_program, goes_on_out_of_turn_for_the_rest_of_its_phase) {
     EXPECT_EQ(one.steps_starving(), 1U);
 }
 
-class program_that_wakes_often : public layer_test {
-  protected:
-    program_that_wakes_often() : layer_test({.mounts = {"/scratch", "/burst"}, .patience_s = 0.008}) {}
-};
-
-int64_t sleeps_of(pid_t pid) {
-    std::ifstream in("/proc/" + std::to_string(pid) + "/status");
-    for (std::string line; std::getline(in, line);)
-        if (line.starts_with("voluntary_ctxt_switches:")) return std::stoll(line.substr(line.find(':') + 1));
-    return 0;
-}
-
-// The coordinator would never take a turn from a program that waits for another one which has that.
-TEST_F(program_that_wakes_often, does_not_seem_to_move_under_a_turn_while_it_waits_for_another_one) {
-    page_.publish(0, permission::allowed, 0, mib);
-    page_.publish(1, permission::waiting, 0, {});
-    const pid_t pid = ::fork();
-    if (pid == 0) {
-        program holds(page_, this_process()), waits(page_, this_process(), 1);
-        holds.begin();
-        holds.take();
-        waits.begin();
-        waits.take();
-        ::_exit(0);
-    }
-    wait_until([&] { return page_.observe(1, 0, 1).waiting == 1 && state().under_way == 1; });
-    int64_t now_ns = monotonic_ns();
-    const auto moved = [&] { return page_.observe(0, 0, now_ns += 1'000'000'000).moved; };
-    wait_until([&, before = sleeps_of(pid)] { return sleeps_of(pid) > before + 2; });
-    const int64_t before = moved();
-    wait_until([&, slept = sleeps_of(pid)] { return sleeps_of(pid) > slept + 10; });
-    EXPECT_EQ(moved(), before);
-    ::kill(pid, SIGKILL);
-    ::waitpid(pid, nullptr, 0);
-}
-
 TEST_F(program_turn_test, joins_a_turn_that_is_being_called_back) {
     for (const permission state_of_turn : {permission::hold, permission::stop, permission::allowed}) {
         give(state_of_turn, 1);
@@ -277,112 +195,6 @@ TEST_F(program_turn_test, goes_on_while_somebody_of_the_job_holds_a_lock) {
     one.begin();
     one.take();
     EXPECT_EQ(one.part().let_locks, 1U);
-}
-
-TEST_F(program_turn_test, counts_what_the_system_says_while_it_is_held_and_in_the_end) {
-    give(permission::allowed);
-    program one(page_, this_process());
-    move(mib);
-    one.begin();
-    one.take();
-    move(2 * mib);
-    const node_state meanwhile = page_.observe(0, 0, monotonic_ns());
-    EXPECT_GE(meanwhile.moved, 2 * mib);
-    EXPECT_LT(meanwhile.moved, 3 * mib);
-    one.give_back();
-    move(mib);
-    EXPECT_GE(state().moved, 2 * mib);
-    EXPECT_LT(state().moved, 3 * mib);
-    EXPECT_EQ(state().unasked, 0);
-}
-
-TEST_F(program_turn_test, counts_apart_what_moved_unasked) {
-    program one(page_, this_process());
-    one.begin();
-    one.take();
-    move(mib);
-    EXPECT_GE(page_.observe(0, 0, monotonic_ns()).unasked, mib);
-    one.give_back();
-    EXPECT_GE(state().unasked, mib);
-    EXPECT_EQ(state().moved, 0);
-}
-
-/// Gives its turn back, step by step.
-class stepped_release : public stepped_process {
-  public:
-    explicit stepped_release(agent_page& with)
-        : stepped_process(
-              [&] {
-                  of_.emplace(with, this_process());
-                  of_->begin();
-                  of_->take();
-                  move(mib);
-              },
-              [&] { of_->give_back(); }) {}
-
-  private:
-    std::optional<program> of_;
-};
-
-TEST_F(program_turn_test, shows_bytes_that_only_rise_while_it_gives_the_turn_back) {
-    for (const permission by : {permission::closed, permission::allowed}) {
-        give(by);
-        stepped_release one(page_);
-        int64_t now_ns = monotonic_ns();
-        const auto bytes = [&] {
-            const node_state seen = page_.observe(0, 0, now_ns += 1'000'000'000);  // looks at the account each time
-            return by == permission::closed ? seen.unasked : seen.moved;
-        };
-        const int64_t first = bytes();
-        ASSERT_GE(first, mib);
-        int instructions = 0;
-        for (; one.step(1); ++instructions) ASSERT_GE(bytes(), first) << "after " << instructions << " instructions";
-        EXPECT_GT(instructions, 100);
-        one.kill();
-        page_.free_dead();
-    }
-}
-
-/// Takes the turn, step by step; it moved bytes when it had asked.
-class stepped_take : public stepped_process {
-  public:
-    explicit stepped_take(agent_page& with)
-        : stepped_process(
-              [&] {
-                  of_.emplace(with, this_process());
-                  of_->begin();
-                  move(mib);
-              },
-              [&] { of_->take(); }) {}
-
-  private:
-    std::optional<program> of_;
-};
-
-TEST_F(program_turn_test, never_shows_bytes_that_moved_before_it_was_taken) {
-    give(permission::allowed);
-    stepped_take one(page_);
-    int64_t now_ns = monotonic_ns();
-    bool was_held = false;
-    for (int instructions = 0; one.step(1); ++instructions) {
-        const node_state seen = page_.observe(0, 0, now_ns += 1'000'000'000);
-        ASSERT_LT(seen.moved, mib) << "after " << instructions << " instructions";
-        was_held = was_held || page_.shared().slots[0].by_itself.at[0].held != 0;
-    }
-    EXPECT_TRUE(was_held);
-}
-
-TEST_F(program_turn_test, leaves_counting_to_the_layer_where_there_is_one) {
-    give(permission::allowed);
-    called_process layer(page_, this_process());
-    program one(page_, this_process());
-    one.begin();
-    one.take();
-    move(mib);
-    layer.call({.bytes = 1000, .moved = 1000});
-    EXPECT_EQ(state().moved, 1000);
-    one.give_back();
-    EXPECT_EQ(state().moved, 1000);
 }
 
 TEST_F(program_turn_test, lets_the_calls_of_its_process_pass_and_no_others) {

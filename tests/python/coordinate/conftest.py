@@ -12,7 +12,9 @@ from coordinator_process import PATIENT, CoordinatorProcess
 from elected_pair import Pair
 from etcd_process import EtcdProcess
 from started_programs import end_programs
+from turn_programs import Program, ended
 
+from halcyon.compiled import load_compiled
 from halcyon.coordinate.configuration import find_program
 from halcyon.errors import UnavailableError
 
@@ -55,6 +57,30 @@ def start(prepare: Callable[..., CoordinatorProcess]) -> Callable[..., Coordinat
         return made
 
     return started
+
+
+@pytest.fixture
+def scratch(tmp_path: Path) -> Path:
+    folder = tmp_path / "scratch"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def run(scratch: Path) -> Iterator[Callable[..., Program]]:
+    """Starts a program, which takes turns at `scratch`."""
+    try:
+        load_compiled("_turns")
+    except UnavailableError as why:
+        pytest.skip(str(why))
+    programs: list[Program] = []
+
+    def started(of: CoordinatorProcess | None, job: str, at: Path = scratch, **more: object) -> Program:
+        programs.append(Program(at, of.config if of else None, job, **more))  # type: ignore[arg-type]
+        return programs[-1]
+
+    with ended(programs):
+        yield started
 
 
 @pytest.fixture(scope="session")

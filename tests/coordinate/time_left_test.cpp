@@ -1,0 +1,164 @@
+// How long a phase is taken to go on, by forecasts, speeds and bytes.
+#include "coordinate/conversation.hpp"
+#include "coordinate/coordinator/forecast_trust.hpp"
+#include "coordinate/coordinator/job.hpp"
+
+namespace halcyon::coordinate {
+namespace {
+
+TEST(time_left, believes_a_forecast_until_it_is_put_off_again_and_again) {
+    forecast_trust trust;
+    trust.begin(1);
+    trust.told(0, 1);
+    EXPECT_EQ(trust.left_s(1, 0), 1);
+    for (int i = 1; i <= 20; ++i) trust.told(0.1 * i, 0.5);  // half a second, at every time
+    EXPECT_NEAR(trust.left_s(0.5, 2), 1.9, 1e-9);            // an end at 0.6 became one at 2.5
+    trust.begin(1);
+    trust.told(0, 1);
+    trust.told(0.5, 9);  // mended once, then kept
+    for (int i = 6; i <= 90; ++i) trust.told(0.1 * i, 9.5 - 0.1 * i);
+    EXPECT_NEAR(trust.left_s(0.5, 9), 0.5, 0.01);
+}
+
+TEST(time_left, expects_a_phase_of_which_nothing_is_known_to_go_on_for_as_long_again) {
+    job one;
+    one.agents.emplace_back().phase = inform{};
+    EXPECT_LT(one.left_s(100), 0);  // not known: decisions assume 1 s
+    one.worked_s = 0.5;
+    EXPECT_LT(one.left_s(100), 0);
+    one.worked_s = 40;
+    EXPECT_EQ(one.left_s(100), 40);
+    one.agents.back().phase->left_s = 3;
+    EXPECT_EQ(one.left_s(100), 3);
+}
+
+TEST(time_left, believes_no_speed_near_0_by_which_a_phase_would_never_come_nearer_to_its_end) {
+    conversation c(conversation::quick(policy::rule::dynamic));
+    c.join("A");
+    inform begun = phase_of(1, 1, 0);  // the end is one second away
+    begun.lease = c.lease["A"];
+    c.say("A", begun);
+    for (int i = 0; i < 240; ++i) {
+        c.now_s += 0.25;
+        progress what = moved_in(0.25, 1'000'000, c.lease["A"]);
+        what.speed = 1e-9;
+        c.say("A", what);
+    }
+    EXPECT_GT(c.of("A").left_s, 2) << "after a minute, it is as late as that at least";
+}
+
+TEST(time_left, believes_no_speed_above_1_by_which_the_end_of_a_phase_would_move_away) {
+    conversation c(conversation::quick(policy::rule::dynamic));
+    c.join("A");
+    inform begun = phase_of(1, 10, 0);
+    begun.lease = c.lease["A"];
+    c.say("A", begun);
+    c.now_s += 0.25;
+    progress what = moved_in(0.25, 25'000'000, c.lease["A"]);
+    what.speed = 1000;
+    c.say("A", what);
+    c.now_s += 1;
+    c.settle();
+    EXPECT_NEAR(c.of("A").left_s, 8.75, 0.1);
+}
+
+TEST(time_left, takes_the_speed_of_others_for_that_of_an_application_of_which_only_the_bytes_are_known) {
+    conversation c(conversation::quick(policy::rule::dynamic));
+    c.join("A");
+    c.join("B");
+    inform begun = phase_of(1, 0, 1'000'000'000);
+    c.say("A", begun);
+    move_a(c, 4);
+    EXPECT_NEAR(c.of("A").left_s, 9, 0.01);
+    c.say("B", begun);
+    EXPECT_NEAR(c.of("B").left_s, 10, 0.01);
+}
+
+TEST(time_left, expects_a_phase_that_is_slowed_down_to_need_less_time_without_others) {
+    job one;
+    one.agents.emplace_back().phase = inform{.bytes_left = 1000};
+    one.agents.back().speed.observe(100, 2, false);
+    EXPECT_EQ(one.left_s(0), 20);
+    one.alone.add({.bytes = 1000, .seconds = 10, .begun_ago_s = 10}, 10);
+    EXPECT_EQ(one.left_s(0), 10);
+    one.took_part = 2;  // the other node has ended its part
+    EXPECT_EQ(one.left_s(0), 20);
+}
+
+TEST(time_left, is_that_of_a_larger_application_at_as_much_more_speed_but_no_more_than_the_storage_bears) {
+    job one;
+    one.agents.emplace_back().phase = inform{.bytes_left = 1'000'000'000};
+    one.arrived_s = -10;
+    EXPECT_EQ(one.left_s(0), 10) << "at any speed";
+    one.storage.bytes_per_s = 2e8;
+    EXPECT_EQ(one.left_s(0), 5);
+    one.storage.alone_bytes_per_s = 5e7;
+    EXPECT_EQ(one.left_s(0), 20);
+    one.storage.alone_processes = 2;
+    one.agents.back().processes = 5;
+    EXPECT_EQ(one.left_s(0), 8);
+    one.agents.back().processes = 100;
+    EXPECT_EQ(one.left_s(0), 5);
+}
+
+TEST(time_left, tells_small_phases_from_large_ones_before_any_speed_is_known) {
+    conversation c(conversation::quick(policy::rule::dynamic));
+    c.join("A");
+    c.join("B");
+    for (const auto& [who, bytes] : {std::pair{"A", 1'000'000'000}, std::pair{"B", 1'000'000}}) {
+        inform begun = phase_of(1, 0, bytes);
+        c.say(who, begun);
+    }
+    EXPECT_EQ(c.of("A").turn, turn_stage::recalled);
+}
+
+TEST(time_left, takes_nodes_that_have_not_told_of_the_phase_for_such_that_do_in_a_moment) {
+    job one;
+    one.storage.alone_bytes_per_s = 100;
+    one.arrived_s = 10;
+    for (int i = 0; i < 2; ++i) one.agents.emplace_back();
+    one.agents[0].phase = inform{.bytes_left = 1000};
+    EXPECT_EQ(one.left_s(10.01), 20);
+    EXPECT_EQ(one.left_s(10.5), 10) << "they take no part";
+    one.agents[1].phase = inform{.bytes_left = 500};
+    EXPECT_EQ(one.left_s(10.01), 15);
+}
+
+TEST(time_left, expects_a_phase_that_has_moved_what_it_told_to_end_unless_it_moves_more) {
+    conversation c(conversation::quick(policy::rule::dynamic));
+    c.join("A");
+    inform begun = phase_of(1, 0, 100'000'000);
+    c.say("A", begun);
+    for (int i = 0; i < 20; ++i) {
+        c.now_s += 0.2;
+        c.say("A", moved_in(0.2, 5'000'000, c.lease["A"]));
+    }
+    EXPECT_NEAR(c.of("A").left_s, 0.001, 1e-6);
+    begun.bytes_left = 0;
+    begun.lease = c.lease["A"];
+    c.say("A", begun);
+    EXPECT_NEAR(c.of("A").left_s, 0.001, 1e-6) << "nothing left is something else than nothing known";
+    c.now_s += 0.5;
+    c.say("A", moved_in(0.5, 0, c.lease["A"], 1));
+    EXPECT_NEAR(c.of("A").left_s, 0.5, 0.01) << "as long again as it is late";
+    c.now_s += 0.5;
+    c.say("A", moved_in(0.5, 5'000'000, c.lease["A"], 1));
+    EXPECT_NEAR(c.of("A").left_s, 5, 0.01) << "as long again as it has worked";
+}
+
+TEST(time_left, expects_phases_to_be_as_much_longer_as_those_before) {
+    forecast_trust trust;
+    for (int i = 0; i < 8; ++i) {
+        trust.begin(1);
+        trust.ended(10);
+    }
+    EXPECT_NEAR(trust.factor(), 10, 0.2);
+    trust.begin(1);
+    EXPECT_NEAR(trust.left_s(1, 0), 10, 0.2);
+    EXPECT_NEAR(trust.left_s(1, 5), 5, 0.2);
+    for (int i = 0; i < 12; ++i) trust.begin(1), trust.ended(0.1);  // too long a forecast harms nobody else
+    EXPECT_NEAR(trust.factor(), 1, 0.01);
+}
+
+}  // namespace
+}  // namespace halcyon::coordinate
