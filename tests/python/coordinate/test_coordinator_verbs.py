@@ -2,10 +2,10 @@
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
-from coordinator_process import LIMIT_S, CoordinatorProcess
+from coordinator_process import LIMIT_S, PATIENT, CoordinatorProcess
 from scripted_agents import Agent, has_turn, heard, run_until
 
 from halcyon.cli import main
@@ -15,16 +15,18 @@ Start = Callable[..., CoordinatorProcess]
 
 
 @pytest.fixture
-def shared(start: Start) -> CoordinatorProcess:
-    """A has the turn at it, and has moved bytes; B waits."""
-    of = start(times={"stalled": "10 min"})  # the agents say nothing while a command runs
+def shared(start: Start) -> Iterator[CoordinatorProcess]:
+    """A has the turn at it, and has moved bytes; B waits. The agents say nothing while a command runs."""
+    of = start(bounds={"starvation": "10 min"}, times=PATIENT)
     a, b, idle = Agent(of, "lammps.77"), Agent(of, "ior.78"), Agent(of, "idle.79")
     run_until([idle], heard(idle, "registered"), "the third one computes")
     a.begin()
     run_until([a, b], has_turn(a), "A has the turn")
     b.begin()
     run_until([a, b], lambda: heard(b, "wait")() and heard(a, "grant", 3)(), "B waits, and A moves")
-    return of
+    yield of
+    for one in (a, b, idle):
+        one.connection.close()
 
 
 @pytest.fixture(autouse=True)
@@ -41,7 +43,7 @@ def test_top_shows_who_has_the_turn_and_who_waits(
     shared: CoordinatorProcess, capfd: pytest.CaptureFixture[str]
 ) -> None:
     out = said(capfd, "top", "--config", str(shared.config))
-    assert re.search(r"^scratch: policy fcfs; 3 applications, 1 moving, 1 waiting; \S+ MB/s; writers without", out)
+    assert re.search(r"^scratch: policy fcfs; 3 applications, 1 moving, 1 waiting; \S+ [kMG]?B/s; writers without", out)
     rows = [line.split() for line in out.splitlines() if line.startswith(("lammps", "ior"))]
     assert [row[:3] for row in rows] == [["lammps.77", "moving", "root"], ["ior.78", "waiting", "root"]]
     assert rows[0][-2:] == ["1", "4"]
