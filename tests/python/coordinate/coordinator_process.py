@@ -94,6 +94,13 @@ class CoordinatorProcess:
             self.process = subprocess.Popen(command, stderr=log or own, preexec_fn=limit)
         wait_until(self.answers, "the daemon listens")
 
+    @property
+    def tcp(self) -> Address:
+        """Where it listens at a port that the system chose."""
+        known = re.search(r"listens at tcp:127.0.0.1:(\d+)", self.log.read_text())
+        assert known, "it listens at TCP"
+        return Address("127.0.0.1", int(known[1]))
+
     def answers(self) -> bool:
         """Whatever it is: then it has opened all of its addresses, and has written in its log what they are."""
         assert self.process is not None

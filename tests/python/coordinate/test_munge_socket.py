@@ -3,7 +3,6 @@
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -37,24 +36,19 @@ def munge_socket(library: None) -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
-def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        port: int = one.getsockname()[1]
-        return port
-
-
 def test_an_application_finds_the_munged_that_coordinators_yaml_names(
     prepare: Prepare, tmp_path: Path, munge_socket: Path
 ) -> None:
     folder = tmp_path / "scratch"
     folder.mkdir()
     of = prepare()
-    tcp = f"tcp:127.0.0.1:{free_port()}"
-    of.configure(
-        paths=[str(folder)], times=PATIENT, address=tcp, listen=[tcp, str(of.address)], munge_socket=str(munge_socket)
-    )
+    settings = {
+        "paths": [str(folder)], "times": PATIENT, "listen": ["tcp:127.0.0.1:0", str(of.address)],
+        "munge_socket": str(munge_socket),
+    }  # fmt: skip
+    of.configure(**settings)
     of.start()
+    of.configure(**settings, address=str(of.tcp))  # for the program: the system has chosen the port
     words = ["run", "--coordinate", "--coordinators", str(of.config), "--"]
     command = ["dd", "if=/dev/zero", f"of={folder}/file", "bs=1M", "count=8"]
     done = subprocess.run(

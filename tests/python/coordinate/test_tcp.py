@@ -1,7 +1,6 @@
 """Agents on other nodes: MUNGE says whose they are."""
 
 import os
-import re
 import signal
 import socket
 from collections.abc import Callable, Iterator
@@ -40,19 +39,13 @@ def reached(prepare: Start, munged: MungedProcess) -> CoordinatorProcess:
     return of
 
 
-def tcp_of(of: CoordinatorProcess) -> Address:
-    known = re.search(r"listens at tcp:127.0.0.1:(\d+)", of.log.read_text())
-    assert known
-    return Address("127.0.0.1", int(known[1]))
-
-
 def test_a_munged_that_does_not_answer_is_waited_for_as_long_as_the_coordinator(
     reached: CoordinatorProcess, munged: MungedProcess
 ) -> None:
     munged.process.send_signal(signal.SIGSTOP)
     try:
         with pytest.raises(UnavailableError, match=r"munged does not answer within 0\.5 s"):
-            Connection(tcp_of(reached), 0.5, str(munged.socket))
+            Connection(reached.tcp, 0.5, str(munged.socket))
     finally:
         munged.process.send_signal(signal.SIGCONT)
 
@@ -69,19 +62,19 @@ def test_a_client_on_another_node_is_the_user_that_munge_names(
     a.begin()
     run_until([a], has_turn(a), "A has the turn")
     with as_user(OTHER_USER):
-        thief = Connection(tcp_of(reached), LIMIT_S, str(munged.socket))
+        thief = Connection(reached.tcp, LIMIT_S, str(munged.socket))
     with thief:
         answer = register(thief, "A", a.secret)
     assert answer["type"] == "refused"
     assert "another user" in str(answer["reason"])
-    with Connection(tcp_of(reached), LIMIT_S, str(munged.socket)) as second_node:
+    with Connection(reached.tcp, LIMIT_S, str(munged.socket)) as second_node:
         assert register(second_node, "A", a.secret)["type"] == "registered"
     assert reached.count("refused_claims") == 1
     assert reached.count("refused_identities") == 0
 
 
 def test_a_credential_counts_once_and_for_one_connection(reached: CoordinatorProcess, munged: MungedProcess) -> None:
-    at = tcp_of(reached)
+    at = reached.tcp
 
     def answered(make: Callable[[str, str], str]) -> str:
         """What the daemon says to the answer that `make` gives to its challenge."""
@@ -109,14 +102,18 @@ def test_a_credential_counts_once_and_for_one_connection(reached: CoordinatorPro
     run_until([a], heard(a, "grant"), "others are served")
 
 
+def lines_of(one: socket.socket, number: int) -> list[str]:
+    with one.makefile() as lines:
+        return [lines.readline() for _ in range(number)]
+
+
 def test_as_many_are_checked_at_a_time_as_may_be_unproven(reached: CoordinatorProcess, munged: MungedProcess) -> None:
-    at = tcp_of(reached)
+    at = reached.tcp
     munged.process.send_signal(signal.SIGSTOP)
     try:
         asking = []
         for i in range(400):
             one = socket.create_connection((at.name, at.port), LIMIT_S, (f"127.0.2.{1 + i // 100}", 0))
-            one.makefile().readline()
             one.sendall(b"MUNGE:nonsense:\n")
             asking.append(one)
         honest = Connection(Address(str(reached.socket)))
@@ -127,5 +124,7 @@ def test_as_many_are_checked_at_a_time_as_may_be_unproven(reached: CoordinatorPr
     finally:
         munged.process.send_signal(signal.SIGCONT)
     for one in asking:
-        assert "refused: MUNGE refuses the credential" in one.makefile().readline()
+        challenge, answer = lines_of(one, 2)
+        assert challenge.startswith("halcyon 1 munge ")
+        assert answer.startswith("refused: MUNGE refuses the credential")
         one.close()
