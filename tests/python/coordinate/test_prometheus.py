@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from coordinator_process import PATIENT, CoordinatorProcess
+from coordinator_process import PATIENT, CoordinatorProcess, wait_until
 from prometheus_process import PrometheusProcess
 from scripted_agents import Agent, has_turn, heard, run_until
 
@@ -44,19 +44,25 @@ def test_prometheus_has_what_the_daemon_says(watched: tuple[CoordinatorProcess, 
     b.begin()
     run_until([a, b], heard(b, "wait"), "B waits")
     run_until([a, b], heard(a, "grant", 3), "A moves")
-    scraped = lambda name, labels="": prometheus.value(  # noqa: E731
-        f'halcyon_coordinator_{name}{{coordinator="scratch",job="halcyon"{labels}}}'
-    )
-    a.moves = False
-    load = of.top()
-    prometheus.wait_until_it_has_scraped(1)
-    assert prometheus.value('up{job="halcyon"}') == 1
-    assert scraped("turn_holders") == load.load.moving == 1
-    assert scraped("applications", ',state="waiting"') == load.load.waiting == 1
-    assert scraped("epoch") == load.load.epoch
-    counts = dict(one.split() for one in load.load.counts)
-    assert scraped("moved_bytes_total") == int(counts["bytes_moved"]) > 0
-    assert scraped("grants_total") == int(counts["grants"])
+
+    def told() -> dict[str, int]:
+        """By the daemon itself."""
+        load = of.top().load
+        counts = dict(one.split() for one in load.counts)
+        return {
+            "turn_holders": load.moving, "applications": load.waiting, "epoch": load.epoch,
+            "moved_bytes_total": int(counts["bytes_moved"]), "grants_total": int(counts["grants"]),
+        }  # fmt: skip
+
+    def scraped(name: str) -> float | None:
+        labels = ',state="waiting"' if name == "applications" else ""
+        return prometheus.value(f'halcyon_coordinator_{name}{{coordinator="scratch",job="halcyon"{labels}}}')
+
+    assert told()["turn_holders"] == told()["applications"] == 1
+    assert told()["moved_bytes_total"] > 0
+    wait_until(lambda: prometheus.value('up{job="halcyon"}') == 1, "Prometheus reaches the daemon")
+    for name in told():
+        wait_until(lambda: scraped(name) == told()[name], f"Prometheus has {name}")  # noqa: B023
 
 
 def test_the_board_asks_for_metrics_that_exist_in_words_that_prometheus_understands(
@@ -67,13 +73,13 @@ def test_the_board_asks_for_metrics_that_exist_in_words_that_prometheus_understa
     a.begin()
     run_until([a], has_turn(a), "A has the turn")
     prometheus.wait_until_it_has_scraped(2)
-    known = {str(one["metric"]["__name__"]) for one in prometheus.ask('{__name__=~"halcyon_.*"}')}
+    scraped = prometheus.ask('last_over_time({__name__=~"halcyon_.*"}[1h])')
+    known = {str(one["metric"]["__name__"]) for one in scraped}
     asked = set(re.findall(r"\bhalcyon_\w+", json.dumps(BOARD)))
     assert len(asked) > 40
     assert asked <= known, f"the daemon has no {sorted(asked - known)}"
     for panel, target in TARGETS:
-        series = prometheus.ask(filled(target["expr"]))
-        assert series, f"{panel}: nothing fits {target['expr']}"
+        series = prometheus.ask_patiently(filled(target["expr"]))
         labels = set(re.findall(r"{{(\w+)}}", target["legendFormat"]))
         assert labels <= set(series[0]["metric"]), f"{panel}: {target['legendFormat']} has labels that nothing has"
 
