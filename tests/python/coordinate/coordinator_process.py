@@ -26,8 +26,15 @@ STALLED_S = 2.0
 
 BASE: dict[str, Any] = {
     "policy": "fcfs",
-    "times": {"heartbeat": "50 ms", "dead": "200 ms", "stalled": "2 s", "stop": "2 s", "relearn": "100 ms"},
+    "times": {"heartbeat": "50 ms", "dead": "200 ms", "stalled": "10 min", "stop": "60 s", "relearn": "100 ms"},
 }
+"""Scripted agents live in the process of the test: nobody is punished where that one does not run for some seconds."""
+
+STALLING = BASE["times"] | {"stalled": f"{STALLED_S:g} s", "stop": "2 s"}
+"""For tests about clients that say or move nothing."""
+
+RELEARNING = BASE["times"] | {"relearn": "5 s"}
+"""For a daemon to which agents show their leases, late on a busy machine. It gives no other turns before."""
 
 PATIENT = {"heartbeat": "50 ms", "dead": "10 s", "stalled": "10 min"}
 """For tests with clients that say nothing."""
@@ -77,7 +84,7 @@ class CoordinatorProcess:
         self.configure(**settings)
 
     def configure(self, **settings: object) -> None:
-        """Writes the configuration; keys of `times` add to those of the tests."""
+        """Writes the configuration; each setting takes the place of that of the tests, `times` as a whole."""
         given = BASE | {"paths": ["/scratch"], "address": str(self.address), "metrics": f"unix:{self.metrics_socket}"}
         given |= {key.replace("_", "-"): value for key, value in settings.items()}
         self.config.write_text(f"halcyon: 1\ncoordinators:\n  scratch: {flow(given)}\n")

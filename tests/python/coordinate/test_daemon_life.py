@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from coordinator_process import LIMIT_S, CoordinatorProcess, wait_until
+from coordinator_process import LIMIT_S, RELEARNING, CoordinatorProcess, wait_until
 from scripted_agents import Agent, has_turn, heard, run_until
 
 from halcyon.coordinate.configuration import find_program
@@ -114,7 +114,7 @@ def test_sighup_takes_over_another_policy_and_agents_keep_their_turn(start: Prep
     a.begin()
     run_until([a], has_turn(a), "A has the turn")
     lease, epoch = a.lease, epoch_of(of)
-    of.configure(policy="fair-share")
+    of.configure(policy="fair-share", times=RELEARNING)
     of.signal(signal.SIGHUP)
     run_until([a], lambda: a.closed, "A has to connect again")
     a.come_back()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import node_network
 import pytest
-from coordinator_process import CoordinatorProcess, wait_until
+from coordinator_process import STALLING, CoordinatorProcess, wait_until
 from munged_process import MUNGED, MungedProcess
 from scripted_agents import Agent, has_turn, run_until
 from told_program import BLOCK, ToldProgram, asks_and_waits, states, waits
@@ -31,7 +31,7 @@ def cluster(prepare: Prepare, tmp_path: Path) -> Iterator[tuple[CoordinatorProce
         address = f"tcp:{node_network.SERVER}:{PORT}"
         of.configure(
             paths=[str(folder)], address=address, listen=[f"unix:{of.socket}", address],
-            munge_socket=str(munged.socket),
+            munge_socket=str(munged.socket), times=STALLING,
         )  # fmt: skip
         of.start(where=nodes.on_server())
         program = ToldProgram(of, folder, nodes.on_client(munged.folder))
