@@ -3,10 +3,13 @@
 import re
 from collections.abc import Callable
 
-from coordinator_process import CoordinatorProcess, wait_until
+from coordinator_process import BASE, CoordinatorProcess, wait_until
 from etcd_process import EtcdProcess
 
 Prepare = Callable[..., CoordinatorProcess]
+
+TIMES = BASE["times"] | {"dead": "5 s"}
+"""Agents that were late believe that the daemon is silent, and leave it to come back."""
 
 
 class Pair:
@@ -17,16 +20,21 @@ class Pair:
         self.daemons = [prepare(), prepare()]
         self.configure(**settings)
 
-    def configure(self, lease: str = "3 s", **settings: object) -> None:
+    def configure(self, lease: str = "60 s", **settings: object) -> None:
+        """`lease` at etcd: short where a leader dies and cannot give it back, else long, since a busy machine renews it
+        late."""
         addresses = [str(one.address) for one in self.daemons]
         elect = {"etcd": [self.etcd.url], "lease": lease}
         for one in self.daemons:
-            one.configure(**({"address": addresses, "listen": [str(one.address)], "elect": elect} | settings))
+            of_its_own = {"address": addresses, "listen": [str(one.address)], "elect": elect, "times": TIMES}
+            one.configure(**(of_its_own | settings))
 
     def start(self) -> "Pair":
+        """The one that leads becomes the first: it may lose a short lease while the other one starts."""
         for one in self.daemons:
             one.start()
-            wait_until(lambda: leads(self.daemons[0]), "the first one leads")
+            wait_until(lambda: any(map(leads, self.daemons)), "one of them leads")
+        self.daemons.sort(key=leads, reverse=True)
         return self
 
     @property

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from coordinator_process import LIMIT_S, CoordinatorProcess, wait_until
-from elected_pair import Pair, gauge, leads
+from elected_pair import TIMES, Pair, gauge, leads
 from etcd_process import EtcdProcess
 from scripted_agents import Agent
 from wandering_agents import WanderingAgent, check_that_no_turn_was_given_twice, roam
@@ -36,6 +36,11 @@ def holder_and_waiter(pair: Pair) -> list[WanderingAgent]:
     b.begin()
     roam(agents, lambda: b.of_type("wait"), "B is told to wait")
     return agents
+
+
+def hears_nothing(agent: WanderingAgent) -> bool:
+    """And does not move any more."""
+    return agent.silences > 0 and not agent.may_move
 
 
 def turns_go_on(agents: list[WanderingAgent], daemon: CoordinatorProcess) -> None:
@@ -72,24 +77,26 @@ def test_one_of_two_daemons_leads_and_the_other_says_where(pair: Callable[..., P
 
 
 ASKING = """
-import os, select, socket, sys, time
+import contextlib, os, select, socket, sys, time
 path, done = sys.argv[1:]
 line = b'{"type": "register", "version": 1, "job": "%d", "processes": 1, "nodes": 1, "node": "n", '
 line += b'"secret": "0123456789abcdef"}\\n'
 waiting = {}
 told = unanswered = 0
 while waiting or not os.path.exists(done):
+    now = time.monotonic()
     if not os.path.exists(done) and len(waiting) < 50:
         one = socket.socket(socket.AF_UNIX)
         one.connect(path)
-        one.sendall(line % told)
+        with contextlib.suppress(BrokenPipeError):  # it was answered and closed before
+            one.sendall(line % told)
         told += 1
         waiting[one] = time.monotonic()
     for one in select.select(list(waiting), [], [], 0)[0]:
         one.recv(1 << 16)
         one.close()
         del waiting[one]
-    for one in [one for one, since in waiting.items() if time.monotonic() - since > 10]:
+    for one in [one for one, since in waiting.items() if now - since > 10]:
         unanswered += 1
         one.close()
         del waiting[one]
@@ -135,8 +142,9 @@ def behind_the_grant(a: WanderingAgent, b: WanderingAgent, pair: Pair) -> None:
 
 
 def behind_a_grant_that_nobody_read(a: WanderingAgent, b: WanderingAgent, pair: Pair) -> None:
+    before = pair.first.count("grants")
     a.release()
-    wait_until(lambda: pair.first.count("grants") == 2, "B's grant was sent")
+    wait_until(lambda: pair.first.count("grants") > before, "B's grant was sent")
 
 
 def at_a_renewal(a: WanderingAgent, b: WanderingAgent, pair: Pair) -> None:
@@ -156,7 +164,7 @@ STEPS = [before_the_grant, behind_the_grant, behind_a_grant_that_nobody_read, at
 def test_turns_go_on_and_none_is_given_twice_when_the_leader_dies(
     pair: Callable[..., Pair], step: Callable[[WanderingAgent, WanderingAgent, Pair], None]
 ) -> None:
-    two = pair().start()
+    two = pair(lease="3 s").start()
     agents = holder_and_waiter(two)
     step(agents[0], agents[1], two)
     two.first.kill()
@@ -167,7 +175,7 @@ def test_turns_go_on_and_none_is_given_twice_when_the_leader_dies(
 def test_a_leader_that_dies_while_it_stops_somebody_leaves_no_turn_behind(
     pair: Callable[..., Pair], said_before: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    two = pair(policy="interrupt").start()
+    two = pair(policy="interrupt", lease="3 s").start()
     agents = [WanderingAgent(two.daemons, job) for job in ("A", "B")]
     a, b = agents
     roam(agents, registered(a, b), "both are registered")
@@ -184,11 +192,12 @@ def test_a_leader_that_dies_while_it_stops_somebody_leaves_no_turn_behind(
 
 
 def test_a_leader_that_was_stopped_past_its_lease_gives_no_turn_when_it_wakes(pair: Callable[..., Pair]) -> None:
-    two = pair().start()
+    two = pair(lease="5 s").start()
     agents = holder_and_waiter(two)
     deaf = Agent(two.first, "C")  # stays with the first daemon, whatever it hears
     deaf.begin()
     roam(agents, lambda: two.first.top().load.applications == 3, "C is registered")
+    lost = two.first.count("lost_terms")
     two.first.signal(signal.SIGSTOP)
     turns_go_on(agents, two.second)
     before = two.second.count("grants")
@@ -199,7 +208,7 @@ def test_a_leader_that_was_stopped_past_its_lease_gives_no_turn_when_it_wakes(pa
     while not deaf.closed:
         deaf.hear()
     assert not deaf.of_type("grant")
-    assert two.first.count("lost_terms") == 1
+    assert two.first.count("lost_terms") == lost + 1
     renewed = len(agents[0].of_type("grant"))
     roam(agents, lambda: len(agents[0].of_type("grant")) > renewed + 1, "A's lease is renewed")
     assert two.second.count("grants") == before + 1
@@ -209,15 +218,15 @@ def test_a_leader_that_was_stopped_past_its_lease_gives_no_turn_when_it_wakes(pa
 def test_a_leader_steps_down_when_etcd_dies_and_leads_again_when_it_is_back(
     pair: Callable[..., Pair], etcd: EtcdProcess
 ) -> None:
-    two = pair().start()
+    two = pair(lease="5 s").start()
     agents = holder_and_waiter(two)
     epoch = agents[0].epoch
+    lost = two.first.count("lost_terms")
     etcd.kill()
     roam(agents, lambda: not leads(two.first), "the first daemon steps down")
-    assert two.first.count("lost_terms") == 1
+    assert two.first.count("lost_terms") == lost + 1
     assert not leads(two.second)
-    roam(agents, lambda: all(one.silences for one in agents), "the agents hear nothing any more")
-    assert not any(one.may_move for one in agents)
+    roam(agents, lambda: all(map(hears_nothing, agents)), "the agents hear nothing any more")
     etcd.start()
     roam(agents, lambda: any(map(leads, two.daemons)), "one of them leads again")
     turns_go_on(agents, next(filter(leads, two.daemons)))
@@ -227,17 +236,16 @@ def test_a_leader_steps_down_when_etcd_dies_and_leads_again_when_it_is_back(
 def test_a_leader_is_not_delayed_by_an_etcd_that_hangs_and_steps_down(
     pair: Callable[..., Pair], etcd: EtcdProcess
 ) -> None:
-    two = pair().start()
+    two = pair(lease="10 s").start()
     agents = holder_and_waiter(two)
     a, b = agents
-    etcd.signal(signal.SIGSTOP)
     epoch = gauge(two.first, "epoch")
+    etcd.signal(signal.SIGSTOP)
     a.release()
     roam(agents, lambda: b.may_move, "B has the turn")
     assert b.epoch == epoch
     roam(agents, lambda: not leads(two.first), "the first daemon steps down")
-    roam(agents, lambda: b.of_type("voided"), "its turns are void")
-    roam(agents, lambda: all(one.silences for one in agents), "the agents hear nothing any more")
+    roam(agents, lambda: all(map(hears_nothing, agents)), "its turns are void")
     etcd.signal(signal.SIGCONT)
     roam(agents, lambda: any(map(leads, two.daemons)), "one of them leads again")
     turns_go_on(agents, next(filter(leads, two.daemons)))
@@ -248,6 +256,9 @@ def test_a_leader_that_is_ended_hands_the_lead_over_and_the_holder_keeps_its_tur
     agents = holder_and_waiter(two)
     a, b = agents
     lease, epoch = a.lease, a.epoch
+    two.configure(times=TIMES | {"relearn": "5 s"})
+    two.second.signal(signal.SIGHUP)
+    roam(agents, lambda: two.second.count("reloads") == 1, "the second one will wait for A that long")
     assert two.first.end() == 0
     roam(agents, lambda: a.may_move and a.epoch > epoch, "A goes on")
     assert a.lease == lease
@@ -282,7 +293,7 @@ def test_another_policy_begins_another_term(pair: Callable[..., Pair]) -> None:
 
 
 def test_a_key_that_somebody_removes_ends_the_term(pair: Callable[..., Pair], etcd: EtcdProcess) -> None:
-    two = pair().start()
+    two = pair(lease="10 s").start()
     agents = holder_and_waiter(two)
     epoch = agents[0].epoch
     key = base64.b64encode(b"/halcyon/coordinators/scratch/leader").decode()
@@ -300,7 +311,7 @@ def test_epochs_at_etcd_rise_whatever_the_clocks_say(pair: Callable[..., Pair], 
 
 
 def test_daemons_wait_for_an_etcd_that_does_not_answer(pair: Callable[..., Pair], etcd: EtcdProcess) -> None:
-    two = pair()
+    two = pair(lease="3 s")
     etcd.kill()
     two.first.start()
     wait_until(lambda: "etcd cannot be asked: http://127.0.0.1" in two.first.log.read_text(), "it says so")

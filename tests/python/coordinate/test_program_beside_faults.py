@@ -82,7 +82,7 @@ def test_a_program_goes_on_when_the_daemon_that_leads_fails_and_takes_turns_with
 ) -> None:
     folder = tmp_path / "scratch"
     folder.mkdir()
-    two = pair(paths=[str(folder)]).start()
+    two = pair(paths=[str(folder)], lease="3 s").start()
     program = ToldProgram(two.first, folder)
     program.ask()
     wait_until(program.has_written, "the first block is written")
