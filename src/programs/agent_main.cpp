@@ -43,6 +43,7 @@ int main() {
     with.facts_directory = variable_or_nothing("HALCYON_TRACE_DIR");
     with.page.patience_s = seconds_of("HALCYON_COORDINATE_PATIENCE_MS", with.page.patience_s);
     with.page.pause_s = seconds_of("HALCYON_COORDINATE_PAUSE_MS", with.page.pause_s);
+    with.behind_s = seconds_of("HALCYON_COORDINATE_BEHIND_MS", with.behind_s);
     const double longest_wait_s = seconds_of("HALCYON_COORDINATE_STARVATION_MS", 0);
     with.asks_for_starvation = longest_wait_s == 0;
     if (!with.asks_for_starvation) with.page.starvation_s = longest_wait_s;

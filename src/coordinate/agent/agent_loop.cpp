@@ -75,6 +75,7 @@ result<void> running_agent::add_mount(size_t at, double now_s) {
     how.job.account = with_.account;
     how.patience_s = with_.page.patience_s;
     how.pause_s = with_.page.pause_s;
+    how.behind_s = with_.behind_s;
     const coordinated_mount& mount = with_.mounts[at];
     all_.push_back(std::make_unique<coordinated>(mount, how, bell_.get(), now_s));
     coordinated& added = *all_.back();

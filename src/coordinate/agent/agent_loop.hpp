@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "coordinate/agent/turn_agent.hpp"
 #include "coordinate/page/agent_page.hpp"
 #include "coordinate/page/job_identity.hpp"
 
@@ -28,6 +29,7 @@ struct agent_loop_settings {
     std::string account;
     std::vector<coordinated_mount> mounts;
     agent_page::settings page;
+    double behind_s = turn_agent::settings().behind_s;
     bool asks_for_starvation = true;  ///< page.starvation_s is only until a coordinator has said its limit
     std::string facts_directory;      ///< where its counts go at its end; "": nowhere
     double first_process_s = 10;      ///< it ends when no process came for so long

@@ -72,11 +72,10 @@ agent_environment::agent_environment(const settings& wanted) {
     const given_variable always[] = {{"HALCYON_AGENT_JOB", job.name},         {"HALCYON_AGENT_SECRET", job.secret},
                                      {"HALCYON_AGENT_PROCESSES", processes},  {"HALCYON_AGENT_NODES", nodes},
                                      {"HALCYON_COORDINATORS", wanted.mounts}, {"HALCYON_TRACE_DIR", wanted.facts}};
-    const given_variable where_set[] = {{"HALCYON_MUNGE_SOCKETS", wanted.munge_sockets},
-                                        {"HALCYON_ACCOUNT", wanted.account},
-                                        {"HALCYON_COORDINATE_PATIENCE_MS", wanted.patience},
-                                        {"HALCYON_COORDINATE_STARVATION_MS", wanted.starvation},
-                                        {"HALCYON_COORDINATE_PAUSE_MS", wanted.pause}};
+    const given_variable where_set[] = {
+        {"HALCYON_MUNGE_SOCKETS", wanted.munge_sockets},     {"HALCYON_ACCOUNT", wanted.account},
+        {"HALCYON_COORDINATE_PATIENCE_MS", wanted.patience}, {"HALCYON_COORDINATE_STARVATION_MS", wanted.starvation},
+        {"HALCYON_COORDINATE_PAUSE_MS", wanted.pause},       {"HALCYON_COORDINATE_BEHIND_MS", wanted.behind}};
     const auto is_given = [&](std::string_view name) {
         for (const given_variable& one : always)
             if (name == one.name) return true;

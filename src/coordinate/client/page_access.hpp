@@ -22,6 +22,7 @@ struct settings {
     const char* patience = "";       ///< HALCYON_COORDINATE_PATIENCE_MS
     const char* starvation = "";     ///< HALCYON_COORDINATE_STARVATION_MS
     const char* pause = "";          ///< HALCYON_COORDINATE_PAUSE_MS
+    const char* behind = "";         ///< HALCYON_COORDINATE_BEHIND_MS
 };
 
 /// The page; null, and `complaint` says why. Where no agent of the job runs on this node, one is started; of processes

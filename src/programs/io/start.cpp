@@ -57,6 +57,7 @@ setting settings[] = {{"HALCYON_LAYERS", nullptr},
                       {"HALCYON_COORDINATE_PATIENCE_MS", nullptr},
                       {"HALCYON_COORDINATE_STARVATION_MS", nullptr},
                       {"HALCYON_COORDINATE_PAUSE_MS", nullptr},
+                      {"HALCYON_COORDINATE_BEHIND_MS", nullptr},
                       {"HALCYON_GATE", nullptr},
                       {"HALCYON_GATE_PATH", nullptr}};
 setting account_of_slurm{"SLURM_JOB_ACCOUNT", nullptr};  // children have it as they are given it
@@ -253,6 +254,7 @@ void start_coordination(calls::layer_chain& layers, char* complaint, size_t comp
     wanted.patience = value_of("HALCYON_COORDINATE_PATIENCE_MS");
     wanted.starvation = value_of("HALCYON_COORDINATE_STARVATION_MS");
     wanted.pause = value_of("HALCYON_COORDINATE_PAUSE_MS");
+    wanted.behind = value_of("HALCYON_COORDINATE_BEHIND_MS");
     coordinate::page* const page = coordinate::page_access::open(wanted, complaint, complaint_bytes);
     if (page == nullptr) return coordinate::note_uncoordinated(folder, complaint);
     const int pid = calls::direct::process_id();

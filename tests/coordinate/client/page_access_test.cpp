@@ -258,6 +258,7 @@ TEST_F(job_with_script, gives_the_agent_long_and_many_variables_and_its_own_sett
     wanted_.patience = "250";
     wanted_.starvation = "9000";
     wanted_.pause = "50";
+    wanted_.behind = "400";
     ::setenv("HALCYON_ACCOUNT", "of another one", 1);
     std::vector<std::string> names;
     for (int i = 0; i < 2500; ++i) ::setenv(names.emplace_back("HALCYON_TEST_" + std::to_string(i)).c_str(), "x", 1);
@@ -269,7 +270,8 @@ TEST_F(job_with_script, gives_the_agent_long_and_many_variables_and_its_own_sett
     for (const std::string& line :
          {"HALCYON_COORDINATORS=" + mounts, std::string("HALCYON_ACCOUNT=physics"),
           std::string("HALCYON_COORDINATE_PATIENCE_MS=250"), std::string("HALCYON_COORDINATE_STARVATION_MS=9000"),
-          std::string("HALCYON_COORDINATE_PAUSE_MS=50"), names.back() + "=x"})
+          std::string("HALCYON_COORDINATE_PAUSE_MS=50"), std::string("HALCYON_COORDINATE_BEHIND_MS=400"),
+          names.back() + "=x"})
         EXPECT_NE(seen.find("\n" + line + "\n"), std::string::npos) << line.substr(0, 80);
     EXPECT_EQ(seen.find("of another one"), std::string::npos);
 }

@@ -13,6 +13,8 @@ PATIENCE_MS = "20000"
 """Of processes where nobody is silent: this machine may be slow."""
 PAUSE_MS = "1000"
 """Of processes that do not pause: they may lose their core for some time."""
+BEHIND_MS = "20000"
+"""Of ranks between two rounds of a collective call: likewise."""
 
 
 def write(
@@ -29,6 +31,7 @@ def write(
     environment = dict(variables) | {
         "HALCYON_COORDINATE_PATIENCE_MS": patience_ms,
         "HALCYON_COORDINATE_PAUSE_MS": PAUSE_MS,
+        "HALCYON_COORDINATE_BEHIND_MS": BEHIND_MS,
     }
     halcyon = [sys.executable, "-m", "halcyon", "run", "--coordinate", "--coordinators", str(of.config), *options]
     command = command or ["dd", "if=/dev/zero", f"of={folder}/{name}", "bs=1M", "count=8"]

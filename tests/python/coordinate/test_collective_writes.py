@@ -44,7 +44,7 @@ def test_interrupted_collective_writes_end_and_lose_nothing(
     subprocess.run([f"mpicc.{mpi}", "-O1", SOURCE, "-o", program], check=True)
     folder, done = tmp_path / "scratch", tmp_path / "done"
     folder.mkdir()
-    of = start(paths=[str(folder)], policy="interrupt", times=PATIENT)
+    of = start(paths=[str(folder)], policy="interrupt", times=PATIENT | {"stop": "60 s"})
     command = [f"mpirun.{mpi}", "-n", str(ranks), str(program), f"{folder}/shared", str(done), str(STEPS), *more]
     collective = write(of, folder, command=command)
     trace = tmp_path / "collective.halcyon" / "trace"
