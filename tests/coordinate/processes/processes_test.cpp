@@ -86,6 +86,39 @@ class coordinated_programs : public testing::Test {
         ::waitpid(pid, &status, 0);
         return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
     }
+    /// Of programs, which add an ending.
+    [[nodiscard]] std::string marks() const { return (folder_.path() / "mark").string(); }
+    void make_mark(const std::string& ending) const { std::ofstream(marks() + "." + ending).flush(); }
+    [[nodiscard]] int64_t read_mark(const std::string& ending) const {
+        int64_t value = 0;
+        std::ifstream(marks() + "." + ending) >> value;
+        return value;
+    }
+    /// Whether that comes true. Otherwise the program, which may wait for this test, is killed.
+    template <class Condition>
+    [[nodiscard]] static bool comes_true(Condition holds, pid_t program) {
+        const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+        while (!holds()) {
+            ::usleep(1000);
+            if (std::chrono::steady_clock::now() < until) continue;
+            ::kill(program, SIGKILL);
+            return false;
+        }
+        return true;
+    }
+    /// Bytes of its calls so far.
+    [[nodiscard]] static int64_t written_by(pid_t program) {
+        std::ifstream in("/proc/" + std::to_string(program) + "/io");
+        std::string name;
+        for (int64_t value = 0; in >> name >> value;)
+            if (name == "wchar:") return value;
+        return 0;
+    }
+    /// Whether it moves more than is left of its lease, and more than its agent may yet have added.
+    [[nodiscard]] static bool moves_beyond_leases(pid_t program) {
+        const int64_t before = written_by(program), most = 4 * settings().most_lease_bytes;
+        return comes_true([&] { return written_by(program) - before > most; }, program);
+    }
 
     /// Numbers of all files of facts of a job with this ending, added up.
     [[nodiscard]] std::map<std::string, int64_t> facts_of(const std::string& job, const std::string& ending) const {
@@ -139,17 +172,17 @@ class coordinated_programs : public testing::Test {
 
 TEST_F(coordinated_programs, move_all_under_leases_and_have_one_agent) {
     small_daemon daemon(by(policy::rule::fcfs), address());
-    std::string all;
+    std::string all = "echo >" + scratch().string() + "/kept; ";  // the agent stays for as long as the shell
     for (int i = 0; i < 6; ++i)
         all += HALCYON_TEST_PROGRAM " " + scratch().string() + "/" + std::to_string(i) + " 20 & ";
     EXPECT_EQ(end_of(start("A", all + "wait")), 0);
     await_agents("A");
     auto moved = facts_of("A", ".coordinate");
-    EXPECT_EQ(moved["bytes"], 6 * 20 << 20);
+    EXPECT_EQ(moved["bytes"], (6 * 20 << 20) + 1);
     EXPECT_EQ(moved["bytes_unasked"], 0);
     EXPECT_EQ(facts_of("A", ".agent")["files"], 1);
     EXPECT_EQ(facts_of("A", ".agent")["silences"], 0);
-    EXPECT_EQ(daemon.counted().bytes_moved, uint64_t{6 * 20} << 20U);
+    EXPECT_EQ(daemon.counted().bytes_moved, (uint64_t{6 * 20} << 20U) + 1);
 }
 
 TEST_F(coordinated_programs, start_an_agent_with_their_settings_though_they_clear_their_environment) {
@@ -172,17 +205,25 @@ TEST_F(coordinated_programs, start_an_agent_with_their_settings_though_they_clea
 }
 
 TEST_F(coordinated_programs, wait_for_each_other) {
+    more_variables_ = {{"HALCYON_COORDINATE_PAUSE_MS", "1000"}};  // A may lose its core for some time
     small_daemon daemon(by(policy::rule::fcfs), address());
-    const pid_t a = start("A", program("a 4000"));
-    while (daemon.counted().bytes_moved == 0) ::usleep(1000);
+    const auto has_to_wait = [&](const std::string& job) {
+        for (const application_state& one : daemon.state().applications)
+            if (one.job == name_of(job)) return seen(one.turn, one.state) == seen_state::waiting;
+        return false;
+    };
+    const pid_t a = start("A", program("a 0 until " + marks()));
+    ASSERT_TRUE(comes_true([&] { return daemon.counted().bytes_moved > 0; }, a));
     const pid_t b = start("B", program("b 100"));
+    EXPECT_TRUE(comes_true([&] { return has_to_wait("B"); }, a));
+    make_mark("end");
     EXPECT_EQ(end_of(a), 0);
     EXPECT_EQ(end_of(b), 0);
     for (const char* job : {"A", "B"}) {
         await_agents(job);
         EXPECT_EQ(facts_of(job, ".coordinate")["bytes_unasked"], 0) << job;
     }
-    EXPECT_GT(facts_of("B", ".coordinate")["waited_ns"], 10'000'000);
+    EXPECT_GT(facts_of("B", ".coordinate")["waited_ns"], 0);
     EXPECT_GE(daemon.counted().grants + daemon.counted().standing, 2U);
     EXPECT_EQ(daemon.counted().stalled_holders + daemon.counted().overdue_stops, 0U);
 }
@@ -191,8 +232,8 @@ TEST_F(coordinated_programs, wait_for_each_other) {
 /// held back, both would wait until A starves.
 TEST_F(coordinated_programs, that_hold_a_lock_go_on_when_they_lose_their_turn) {
     small_daemon daemon(by(policy::rule::interrupt), address());
-    const std::string marks = (folder_.path() / "mark").string();
-    const pid_t a = start("A", program("file 20 lock " + marks)), b = start("B", program("file 50 locked " + marks));
+    const pid_t a = start("A", program("file 20 lock " + marks()));
+    const pid_t b = start("B", program("file 50 locked " + marks()));
     EXPECT_EQ(end_of(a), 0);
     EXPECT_EQ(end_of(b), 0);
     EXPECT_GT(facts_of("A", ".coordinate")["calls_let_locks"], 0);
@@ -223,14 +264,15 @@ TEST_F(programs_in_pid_namespaces, go_on_uncoordinated_and_say_so_where_the_agen
     small_daemon daemon(by(policy::rule::fcfs), address());
     const std::string apart = std::string("unshare --pid --fork --mount-proc ") + HALCYON_TEST_PROGRAM + " ";
     const std::string words = scratch().string() + "/";
-    EXPECT_EQ(end_of(start("A", HALCYON_TEST_PROGRAM " " + words + "here 5; " + apart + words + "apart 5; " +
-                                    HALCYON_TEST_PROGRAM " " + words + "again 5")),
+    // The agent stays, and where it is, for as long as the shell.
+    EXPECT_EQ(end_of(start("A", "echo >" + words + "kept; " + HALCYON_TEST_PROGRAM " " + words + "here 5; " + apart +
+                                    words + "apart 5; " + HALCYON_TEST_PROGRAM " " + words + "again 5")),
               0);
     EXPECT_EQ(bytes_of("apart"), 5U << 20U);
     // unshare itself may find that /proc has been replaced below it.
     EXPECT_TRUE(has_complained("A", "the agent of this job on this node is in another PID namespace"));
     await_agents("A");
-    EXPECT_EQ(facts_of("A", ".coordinate")["bytes"], 10 << 20);
+    EXPECT_EQ(facts_of("A", ".coordinate")["bytes"], (10 << 20) + 1);
     EXPECT_EQ(facts_of("A", ".agent")["files"], 1);
 }
 
@@ -257,34 +299,38 @@ TEST_F(coordinated_programs, go_on_unasked_where_there_is_no_coordinator) {
 TEST_F(coordinated_programs, go_on_unasked_when_their_agent_is_stopped) {
     patience_ms_ = "2000";
     small_daemon daemon(by(policy::rule::fcfs), address());
-    const pid_t a = start("A", program("a 3000"));
+    const pid_t a = start("A", program("a 0 until " + marks()));
     pid_t agent = 0;
-    while (daemon.counted().bytes_moved == 0 || (agent = find_agent("A")) == 0) ::usleep(1000);
+    ASSERT_TRUE(comes_true([&] { return daemon.counted().bytes_moved > 0 && (agent = find_agent("A")) != 0; }, a));
     ::kill(agent, SIGSTOP);
+    EXPECT_TRUE(moves_beyond_leases(a));
+    make_mark("end");
     EXPECT_EQ(end_of(a), 0);
     ::kill(agent, SIGCONT);
     await_agents("A");
     auto moved = facts_of("A", ".coordinate");
     EXPECT_EQ(moved["calls_let_silent"], 1);
     EXPECT_GT(moved["bytes_unasked"], 0);
-    EXPECT_EQ(moved["bytes"] + moved["bytes_unasked"], int64_t{3000} << 20);
+    EXPECT_EQ(moved["bytes"] + moved["bytes_unasked"], read_mark("wrote") << 20);
 }
 
 TEST_F(coordinated_programs, go_on_unasked_when_their_agent_is_killed) {
     patience_ms_ = "2000";
     small_daemon daemon(by(policy::rule::fcfs), address());
-    const pid_t a = start("A", program("a 3000"));
+    const pid_t a = start("A", program("a 0 until " + marks()));
     pid_t agent = 0;
-    while (daemon.counted().bytes_moved == 0 || (agent = find_agent("A")) == 0) ::usleep(1000);
+    ASSERT_TRUE(comes_true([&] { return daemon.counted().bytes_moved > 0 && (agent = find_agent("A")) != 0; }, a));
     ::kill(agent, SIGKILL);
+    EXPECT_TRUE(moves_beyond_leases(a));
+    make_mark("end");
     EXPECT_EQ(end_of(a), 0);
     EXPECT_EQ(facts_of("A", ".coordinate")["calls_let_silent"], 1);
 }
 
 TEST_F(coordinated_programs, give_their_turn_to_others_when_they_are_killed) {
     small_daemon daemon(by(policy::rule::fcfs), address());
-    const pid_t a = start("A", program("a 1000000"));
-    while (daemon.counted().bytes_moved == 0) ::usleep(1000);
+    const pid_t a = start("A", program("a 0 until " + marks()));
+    ASSERT_TRUE(comes_true([&] { return daemon.counted().bytes_moved > 0; }, a));
     const pid_t b = start("B", program("b 50"));
     ::kill(a, SIGKILL);
     end_of(a);
@@ -308,18 +354,11 @@ TEST_F(coordinated_programs, count_once_what_they_moved_before_they_became_other
 /// The layer starts at a process' first call, and forgets then what a program before has left in the page.
 TEST_F(coordinated_programs, may_take_turns_by_themselves_before_their_first_call) {
     small_daemon daemon(by(policy::rule::fcfs), address());
-    const std::string marks = (folder_.path() / "mark").string();
-    const std::string words = " " + scratch().string() + "/a " + marks;
+    const std::string words = " " + scratch().string() + "/a " + marks();
     const pid_t a = start("A", std::string("exec ") + HALCYON_TEST_FIRST_CALL + words);
-    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(30);
-    while (!fs::exists(marks + ".released")) {
-        ::usleep(1000);
-        if (std::chrono::steady_clock::now() < until) continue;
-        ::kill(a, SIGKILL);
-        FAIL() << "A does not come to its release: " << end_of(a);
-    }
+    ASSERT_TRUE(comes_true([&] { return fs::exists(marks() + ".released"); }, a)) << "its end: " << end_of(a);
     EXPECT_EQ(end_of(start("B", program("b 50"))), 0);
-    std::ofstream(marks + ".done").flush();
+    make_mark("done");
     EXPECT_EQ(end_of(a), 0);
     EXPECT_EQ(facts_of("B", ".coordinate")["bytes_unasked"], 0);
     EXPECT_EQ(facts_of("A", ".coordinate")["bytes"], 1 << 20);

@@ -1,5 +1,6 @@
-/* Writes as it is told: coordinated FILE MIB [lock MARK | locked MARK]
+/* Writes as it is told: coordinated FILE MIB [until MARK | lock MARK | locked MARK]
  *
+ * until: writes MIB, and goes on without a pause until MARK.end exists; then MARK.wrote says how many MiB that were.
  * lock: takes a lock on FILE, makes MARK.locked, and writes without a pause until somebody waits for the lock; then it
  * writes MIB more, and gives the lock back.
  * locked: waits for MARK.locked, writes MIB, and goes on to write without a pause while a second thread waits for the
@@ -37,6 +38,16 @@ static void write_mib(int fd, int count) {
     }
 }
 
+static int write_until(int fd, int count, const char* with) {
+    long wrote = count;
+    alarm(300); /* nobody ends it where the test was killed */
+    write_mib(fd, count);
+    for (; !exists(mark(with, "end")); ++wrote) write_mib(fd, 1);
+    FILE* tells = fopen(mark(with, "wrote"), "w");
+    if (tells == NULL || fprintf(tells, "%ld\n", wrote) < 0 || fclose(tells) != 0) return 6;
+    return 0;
+}
+
 static int lock(int fd, short type) {
     struct flock all = {.l_type = type, .l_whence = SEEK_SET};
     return fcntl(fd, F_SETLKW, &all);
@@ -72,6 +83,7 @@ int main(int argc, char** argv) {
         write_mib(fd, count);
         return 0;
     }
+    if (strcmp(argv[3], "until") == 0) return write_until(fd, count, argv[4]);
     if (strcmp(argv[3], "lock") == 0) {
         if (lock(fd, F_WRLCK) != 0) return 4;
         make(mark(argv[4], "locked"));
