@@ -120,24 +120,27 @@ TEST_F(forecasts_of_short_pauses, are_asked_for_again_when_the_phase_takes_a_qua
     say({{write_of(1000 * mib, 0, 200 * ms)}});
     const int64_t since_ns = monotonic_ns();
     process_.call({.meanwhile = [&] {
-        await(1);
-        EXPECT_EQ(told().left_ns, 200 * ms);
+        wait_until([&] { return told().left_ns == 200 * ms; });
         wait_until([&] { return asked >= 2; });
     }});
     EXPECT_GE(monotonic_ns() - since_ns, 250 * ms);
 }
 
 TEST_F(forecasts_of_short_pauses, are_asked_for_when_the_phase_is_over) {
-    say({{write_of(mib, 0, 20 * ms), write_of(2 * mib, 500 * ms, 40 * ms)}, 520 * ms, 0.9});
-    begin();
-    say({{write_of(2 * mib, 480 * ms, 40 * ms)}, 470 * ms, 0.9});
-    wait_until([&] { return asked >= 1 && told().bytes_left == 0; });
+    say({{write_of(mib, 0, 1000'000 * ms)}});
+    process_.call({.bytes = mib, .moved = mib, .meanwhile = [&] {
+                       await(1);
+                       say({{write_of(2 * mib, 480 * ms, 40 * ms)}, 470 * ms, 0.9});
+                   }});
+    wait_until([&] { return asked == 1 && process_.layer().asks().made() == 2; });
+    EXPECT_EQ(told().bytes_left, 0);
     EXPECT_EQ(told().next_in_ns, 470 * ms) << "as the process' own phases say, which know more than a walk";
     EXPECT_EQ(told().next_bytes, 2 * mib);
     EXPECT_EQ(told().next_alone_ns, 40 * ms);
     EXPECT_NEAR(told().next_probability, 0.9, 1e-5);
-    EXPECT_EQ(state().bytes_left, 0);
-    EXPECT_EQ(state().next_bytes, 2 * mib);
+    const node_state then = page_.observe(0, 0, told().told_ns);
+    EXPECT_EQ(then.bytes_left, 0);
+    EXPECT_EQ(then.next_bytes, 2 * mib);
 }
 
 TEST_F(forecasts, go_to_the_file_systems_of_their_files) {

@@ -114,6 +114,7 @@ TEST_F(layer_test, stops_when_the_lease_is_used_up_and_goes_on_when_it_is_renewe
 
 TEST_F(layer_test, wakes_the_agent_when_half_of_the_lease_is_used) {
     allow(1 << 20);
+    page_.shared().pause_ns = 3600'000'000'000;  // a phase that begins wakes it, too
     called_process process(page_, 1);
     process.call({});
     page_.shared().bell.prepare();
