@@ -52,9 +52,9 @@ class refused_links : public testing::Test {
     }
     /// As if so much time had passed since now.
     void care(double later_s) { link_->care(monotonic_ns() + static_cast<int64_t>(later_s * 1e9)); }
-    [[nodiscard]] bool asks_after(double later_s, int within_ms) {
-        care(later_s);
-        return somebody_asks(within_ms);
+    [[nodiscard]] bool asks_at(int64_t now_ns) {
+        link_->care(now_ns);
+        return somebody_asks(moment_ms);
     }
 
     std::string name_ = "unix:@halcyon-link-test-" + std::to_string(::getpid());
@@ -94,6 +94,7 @@ TEST_F(links_to_elected_daemons, do_not_take_a_part_of_a_line_for_a_word_of_the_
     run_until([&] { return connected_; });
     const int64_t silent_since_ns = monotonic_ns();
     for (const char* const part : {"{\"type\"", ": \"heart"}) {
+        if (!connected_) break;  // this test lost its core for so long that it is left already
         say(part);
         ASSERT_TRUE(loop_->run_once(second_ns));
     }
@@ -103,8 +104,9 @@ TEST_F(links_to_elected_daemons, do_not_take_a_part_of_a_line_for_a_word_of_the_
 TEST_F(refused_links, ask_again_after_the_time_that_is_named_and_twice_as_long_after_the_next) {
     care(0);
     for (const double waits_s : {10, 20, 40, 80, 160, 300}) {  // no longer than five minutes
+        const int64_t before_ns = monotonic_ns();
         refuse(10);
-        EXPECT_FALSE(asks_after(waits_s - 1, moment_ms)) << waits_s;
+        EXPECT_FALSE(asks_at(before_ns + static_cast<int64_t>((waits_s - 1) * second_ns))) << waits_s;
         care(waits_s * (1 + refused_pause::most_spread) + 1);
     }
     refuse(10);

@@ -8,6 +8,7 @@
 #include <array>
 #include <ctime>
 
+#include "base/clock.hpp"
 #include "base/line_socket/socket_connect.hpp"
 
 namespace halcyon::coordinate {
@@ -27,9 +28,13 @@ TEST(metrics_server, makes_a_text_that_takes_long_once_for_requests_that_follow_
     const socket_address address =
         parse_socket_address("unix:@halcyon-metrics-test-" + std::to_string(::getpid())).value();
     daemon_counts counted;
+    constexpr int64_t second_ns = 1'000'000'000;
     int made = 0;
+    int64_t made_ns = -second_ns;
     const auto server = metrics_server::open(*loop, address, 0600, counted, [&] {
+        EXPECT_GE(monotonic_ns() - made_ns, second_ns) << "it would still do";
         take_processor_time(0.1);
+        made_ns = monotonic_ns();
         return "made " + std::to_string(++made);
     });
     ASSERT_TRUE(server.ok());
@@ -44,7 +49,7 @@ TEST(metrics_server, makes_a_text_that_takes_long_once_for_requests_that_follow_
             if (got > 0) answer.append(some.data(), static_cast<size_t>(got));
             open = got != 0;
         }
-        EXPECT_TRUE(answer.ends_with("made 1")) << answer;
+        EXPECT_TRUE(answer.ends_with("made " + std::to_string(made))) << answer;
     }
 }
 
