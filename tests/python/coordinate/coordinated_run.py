@@ -1,6 +1,7 @@
 """Real programs under `halcyon run --coordinate`."""
 
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -8,6 +9,8 @@ from pathlib import Path
 
 from coordinator_process import LIMIT_S, CoordinatorProcess
 from started_programs import start_program
+
+from halcyon.installed_program import find_installed
 
 PATIENCE_MS = "20000"
 """Of processes where nobody is silent: this machine may be slow."""
@@ -24,18 +27,29 @@ def write(
     command: list[str] | None = None,
     *,
     name: str = "file",
+    pause_ms: str = PAUSE_MS,
     options: Sequence[str] = (),
     variables: Mapping[str, str] = os.environ,
 ) -> "subprocess.Popen[str]":
     """`command`, or dd, which writes 8 MiB as `name`, in a coordinated folder. In a session of its own."""
     environment = dict(variables) | {
         "HALCYON_COORDINATE_PATIENCE_MS": patience_ms,
-        "HALCYON_COORDINATE_PAUSE_MS": PAUSE_MS,
+        "HALCYON_COORDINATE_PAUSE_MS": pause_ms,
         "HALCYON_COORDINATE_BEHIND_MS": BEHIND_MS,
     }
     halcyon = [sys.executable, "-m", "halcyon", "run", "--coordinate", "--coordinators", str(of.config), *options]
     command = command or ["dd", "if=/dev/zero", f"of={folder}/{name}", "bs=1M", "count=8"]
     return start_program([*halcyon, "--", *command], cwd=folder.parent, env=environment)
+
+
+def impatient_agent(folder: Path, patience_ms: int) -> dict[str, str]:
+    """Variables of programs, whose agent waits for a silent coordinator for this time only. Their own patience also
+    limits how long they wait until the agent has come up."""
+    script = folder / f"agent-of-{patience_ms}-ms"
+    agent = shlex.quote(str(find_installed("halcyon-agent", "HALCYON_AGENT")))
+    script.write_text(f"#!/bin/sh\nexport HALCYON_COORDINATE_PATIENCE_MS={patience_ms}\nexec {agent}\n")
+    script.chmod(0o755)
+    return {"HALCYON_AGENT": str(script)}
 
 
 def said_by(program: "subprocess.Popen[str]") -> str:

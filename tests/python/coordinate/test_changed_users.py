@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from coordinated_run import PATIENCE_MS
+from coordinated_run import PATIENCE_MS, impatient_agent
 from coordinator_process import LIMIT_S, OTHER_USER, PATIENT, CoordinatorProcess
 from turn_programs import Program, ended
 
@@ -18,6 +18,17 @@ pytestmark = [
 ]
 
 WRITES = "fd = os.open(sys.argv[1], os.O_CREAT | os.O_WRONLY); os.write(fd, bytes(1 << 20))"
+
+# The child goes on. Its parent ends when the agent has told of the child: the summary waits for that for two seconds
+# only.
+IN_CHILD = """
+import glob, time
+if child := os.fork():
+    assert os.wait()[1] == 0
+    while not glob.glob(f"{os.environ['HALCYON_TRACE_DIR']}/*.{child}.*.coordinate"):
+        time.sleep(0.01)
+    sys.exit()
+"""
 
 
 @pytest.fixture
@@ -32,13 +43,13 @@ def scratch(prepare: Prepare) -> tuple[CoordinatorProcess, Path]:
     return of, folder
 
 
-def run(of: CoordinatorProcess, folder: Path, program: str, patience_ms: str = PATIENCE_MS) -> str:
+def run(of: CoordinatorProcess, folder: Path, program: str) -> str:
     """What `halcyon run --coordinate` and the program say."""
     halcyon = [sys.executable, "-m", "halcyon", "run", "--coordinate", "--no-predict", "--coordinators", str(of.config)]
-    command = [sys.executable, "-c", f"import os, sys; {program}", str(folder / "file")]
+    command = [sys.executable, "-c", f"import os, sys\n{program}", str(folder / "file")]
     done = subprocess.run(
         [*halcyon, "--", *command], cwd=of.folder, text=True, timeout=LIMIT_S, check=False,
-        env=os.environ | {"HALCYON_COORDINATE_PATIENCE_MS": patience_ms},
+        env=os.environ | {"HALCYON_COORDINATE_PATIENCE_MS": PATIENCE_MS},
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout
@@ -49,7 +60,7 @@ def test_a_program_that_becomes_another_user_goes_on_with_its_turns_and_its_agen
     scratch: tuple[CoordinatorProcess, Path],
 ) -> None:
     of, folder = scratch
-    said = run(of, folder, f"{WRITES}; os.setuid({OTHER_USER}); os.write(fd, bytes(1 << 20))")
+    said = run(of, folder, f"{IN_CHILD}{WRITES}; os.setuid({OTHER_USER}); os.write(fd, bytes(1 << 20))")
     assert f"process of user {OTHER_USER} cannot say here how I/O waited: Permission denied; its agent tries to" in said
     assert "1 process took turns: 2.10 MB in turn" in said
     assert "died" not in said
@@ -69,9 +80,12 @@ def test_another_users_processes_of_a_job_do_their_io_uncoordinated_and_are_coun
     scratch: tuple[CoordinatorProcess, Path],
 ) -> None:
     of, folder = scratch
-    child = f"pid = os.fork(); pid or os.setuid({OTHER_USER}); pid or os.execv(sys.executable, [sys.executable, '-c', "
+    # The child's agent is refused, which is silence.
+    child = f"pid = os.fork(); pid or os.setuid({OTHER_USER}); "
+    child += f"pid or os.environ.update({impatient_agent(of.folder, 1000)}); "
+    child += "pid or os.execv(sys.executable, [sys.executable, '-c', "
     child += f'"import os, sys; {WRITES}", sys.argv[1] + ".child"]); os.waitpid(pid, 0)'
-    said = run(of, folder, f"{WRITES}; {child}", patience_ms="1000")
+    said = run(of, folder, f"{WRITES}; {child}")
     assert (folder / "file.child").stat().st_size == 1 << 20
     assert (folder / "file.child").stat().st_uid == OTHER_USER
     assert "1 process took turns: 1.05 MB in turn" in said

@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -27,6 +26,8 @@ for _ in range(100_000):
         break
 """
 """Has the turn until there is the second file."""
+NO_PAUSE_MS = "60000"
+"""Whoever has the turn keeps it until its agent withdraws, however long it loses its core."""
 
 
 class Storage:
@@ -38,7 +39,8 @@ class Storage:
         self.done = folder.parent / "done"
 
     def hold(self) -> "subprocess.Popen[str]":
-        holds = write(self.of, self.folder, command=[sys.executable, "-c", HOLDS, f"{self.folder}/a", str(self.done)])
+        command = [sys.executable, "-c", HOLDS, f"{self.folder}/a", str(self.done)]
+        holds = write(self.of, self.folder, command=command, pause_ms=NO_PAUSE_MS)
         self.wait_for("moving", 1)
         wait_until(lambda: (self.folder / "a").stat().st_size > 0, "the first one writes")
         return holds
@@ -50,9 +52,7 @@ class Storage:
         return program
 
     def wait_for(self, state: str, count: int) -> None:
-        limit = time.monotonic() + LIMIT_S
-        while (seen := self.states()).count(state) != count:
-            assert time.monotonic() < limit, f"expected {count} {state}: {seen}"
+        wait_until(lambda: self.states().count(state) == count, f"not {count} {state}")
 
     def states(self) -> list[str]:
         return [one.state for one in self.of.top().applications]

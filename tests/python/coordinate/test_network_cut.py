@@ -50,11 +50,9 @@ def test_a_holder_that_is_cut_off_goes_on_unasked_and_another_one_has_the_turn(
     wait_until(program.has_written, "the first block is written")
     assert of.count("grants") + of.count("standing") >= 1
     nodes.cut()
-    recalls = of.count("recalls")
     other = Agent(of, "other")
     other.begin()
     run_until([other], has_turn(other), "another application has the turn")
-    assert of.count("recalls") == recalls + 1, "the standing turn was called back, and nobody heard it"
     for _ in range(2):
         program.ask()
         run_until([other], program.has_written, "it goes on though nobody answers")

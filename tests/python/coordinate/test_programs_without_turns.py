@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from coordinated_run import impatient_agent
 from coordinator_process import PATIENT, CoordinatorProcess, wait_until
 from turn_programs import Program, RefusedError
 
@@ -28,9 +29,9 @@ def test_without_a_coordinator_nothing_waits_and_the_status_says_why(run: Run, t
     alone.do("release")
 
 
-def test_a_silent_coordinator_is_not_waited_for(prepare: Start, run: Run, scratch: Path) -> None:
+def test_a_silent_coordinator_is_not_waited_for(prepare: Start, run: Run, scratch: Path, tmp_path: Path) -> None:
     of = prepare(paths=[str(scratch)])  # it does not run
-    a = run(of, "A", patience_ms=200)
+    a = run(of, "A", **impatient_agent(tmp_path, 200))
     a.hold()
     assert a.status["coordination"] == "silent"
     assert a.status["steps_unasked"] == 1
@@ -57,9 +58,11 @@ def test_without_an_agent_nothing_waits(prepare: Start, run: Run, scratch: Path)
     a.hold()
 
 
-def test_the_status_says_why_a_coordinator_gives_no_turns(start: Start, run: Run, scratch: Path) -> None:
+def test_the_status_says_why_a_coordinator_gives_no_turns(
+    start: Start, run: Run, scratch: Path, tmp_path: Path
+) -> None:
     of = start(paths=[str(scratch)], times=PATIENT)
-    a = run(of, "A", patience_ms=200, HALCYON_ACCOUNT="a" * 257)
+    a = run(of, "A", HALCYON_ACCOUNT="a" * 257, **impatient_agent(tmp_path, 200))
     a.hold()
     wait_until(lambda: "register.account: 257 bytes" in a.status["reason"], "the status says why")
     assert a.status["coordination"] == "silent"
@@ -147,5 +150,6 @@ def variables_of_agent(job: str) -> set[str]:
 
 def test_the_agent_is_told_of_the_munged_that_the_named_file_says(prepare: Start, run: Run, scratch: Path) -> None:
     of = prepare(paths=[str(scratch)], munge_socket="/run/other/munge.socket")
-    a = run(of, "A", patience_ms=200)
+    a = run(of, "A")
+    wait_until(lambda: variables_of_agent(a.job), "the agent runs")
     assert f"HALCYON_MUNGE_SOCKETS={scratch}=/run/other/munge.socket\n" in variables_of_agent(a.job)

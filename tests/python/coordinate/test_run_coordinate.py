@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from coordinated_run import said_by, write
+from coordinated_run import impatient_agent, said_by, write
 from coordinator_process import LIMIT_S, PATIENT, CoordinatorProcess
 from scripted_agents import Agent, has_turn, heard, run_until
 
@@ -129,10 +129,11 @@ def test_an_account_is_named_by_an_option_a_variable_or_slurm(
 def test_a_refusal_is_in_the_summary_with_its_reason(start: Prepare, tmp_path: Path) -> None:
     folder = tmp_path / "scratch"
     folder.mkdir()
-    of = start(paths=[str(folder)], limits={"applications": 1})
+    of = start(paths=[str(folder)], limits={"applications": 1}, times=PATIENT)
     other = Agent(of, "other")
     run_until([other], heard(other, "registered"), "another application has the only place")
     program = write(of, folder, patience_ms="3000")
+    run_until([other], lambda: program.poll() is not None, "the program ends")
     said = said_by(program)
     assert "a coordinator refused the job: 1 time\n" in said
     assert "1 agent heard last from a coordinator: too many applications: user" in said
@@ -178,24 +179,33 @@ def test_forked_writers_wait_until_the_turn_is_given_back(start: Prepare, tmp_pa
     assert sum(one.stat().st_size for one in folder.iterdir()) == 8 << 20
 
 
+# The summary waits for the agent for two seconds only.
+AWAITS_FACTS = """
+"$1" -c "$2" "$3/file" &
+killed=$!
+wait $killed
+folder="$3"
+until set -- "$HALCYON_TRACE_DIR"/*."$killed".*.coordinate && [ -e "$1" ]; do sleep 0.01; done
+dd if=/dev/zero of="$folder/other" bs=1M count=7
+"""
+
+
 def test_what_a_killed_process_moved_is_in_the_summary(start: Prepare, tmp_path: Path) -> None:
     folder = tmp_path / "scratch"
     folder.mkdir()
     of = start(paths=[str(folder)], times=PATIENT)
     killed = "import os, signal, sys; os.write(os.open(sys.argv[1], os.O_CREAT | os.O_WRONLY), bytes(1 << 20)); "
     killed += "os.kill(os.getpid(), signal.SIGKILL)"
-    shell = 'python="$1"; "$python" -c "$2" "$3/file"; dd if=/dev/zero of="$3/other" bs=1M count=7'
-    program = write(of, folder, command=["sh", "-c", shell, "sh", sys.executable, killed, str(folder)])
+    program = write(of, folder, command=["sh", "-c", AWAITS_FACTS, "sh", sys.executable, killed, str(folder)])
     said = said_by(program)
-    assert (
-        "halcyon: 1 process died; its agent told of its turns\nhalcyon: 2 processes took turns: 8.39 MB in turn" in said
-    )
+    assert "halcyon: 1 process died; its agent told of its turns\n" in said
+    assert "halcyon: 2 processes took turns: 8.39 MB in turn" in said
 
 
 def test_without_a_coordinator_a_program_goes_on_and_says_so(prepare: Prepare, tmp_path: Path) -> None:
     folder = tmp_path / "scratch"
     folder.mkdir()
-    program = write(prepare(paths=[str(folder)]), folder, patience_ms="200")
+    program = write(prepare(paths=[str(folder)]), folder, variables=os.environ | impatient_agent(tmp_path, 200))
     said = said_by(program)
     assert "8.39 MB moved out of turn: no coordinator answered" in said
     assert "a coordinator was silent for too long: 1 time" in said

@@ -135,7 +135,7 @@ def agent_of(number: str) -> int:
 def test_without_a_coordinator_jobs_run_and_nodes_stay_in_service(cluster: Cluster) -> None:
     cluster.daemon.configure(paths=[str(cluster.scratch)])
     dd = ["dd", "if=/dev/zero", f"of={cluster.scratch / 'alone'}", "bs=1M", "count=8"]
-    said = cluster.said("srun", "-N2", "-n2", "--halcyon=coordinate", *dd, HALCYON_COORDINATE_PATIENCE_MS="200")
+    said = cluster.said("srun", "-N2", "-n2", "--halcyon=coordinate", *dd, HALCYON_COORDINATE_PATIENCE_MS="3000")
     assert "moved out of turn: no coordinator answered" in said
     idle = lambda: set(cluster.said("sinfo", "--noheader", "--Node", "--format=%t").split()) == {"idle"}  # noqa: E731
     wait_until(idle, "both nodes are idle again")

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from coordinated_run import write
+from coordinated_run import impatient_agent, write
 from coordinator_process import LIMIT_S, CoordinatorProcess, wait_until
 from scripted_agents import Agent, has_turn, heard, run_until
 
@@ -18,7 +18,7 @@ Prepare = Callable[..., CoordinatorProcess]
 pytestmark = pytest.mark.usefixtures("library")
 
 BLOCK = 1 << 20
-BLOCKS = 4
+BLOCKS = 32
 WRITER = f"""
 import os, sys
 pipe = os.open(sys.argv[1], os.O_WRONLY)
@@ -82,8 +82,8 @@ def test_a_stop_goes_on_behind_a_silence_of_the_daemon(prepare: Prepare, tmp_pat
     job = f"stopped-when-{stage}"  # an agent outlives its program for a moment
     there = Agent(of, job, node="elsewhere", secret=SECRET)
     program = write(
-        of, folder, "1000", [sys.executable, "-c", WRITER, str(pipe.path)],
-        variables=os.environ | {"HALCYON_JOB": job, "HALCYON_JOB_SECRET": SECRET},
+        of, folder, command=[sys.executable, "-c", WRITER, str(pipe.path)],
+        variables=os.environ | {"HALCYON_JOB": job, "HALCYON_JOB_SECRET": SECRET} | impatient_agent(tmp_path, 2000),
     )  # fmt: skip
     try:
         there.begin()
@@ -102,7 +102,8 @@ def test_a_stop_goes_on_behind_a_silence_of_the_daemon(prepare: Prepare, tmp_pat
         there.answer(there.of_type("recall" if stage == "recalled" else "stop")[0])
 
         def goes_on() -> bool:
-            pipe.read()
+            """Slowly: there is to be something left to write when the agent hears of the stop."""
+            pipe.read(4096)
             return newest.has_turn
 
         run_until([there, newest], goes_on, "the newest application has the turn")

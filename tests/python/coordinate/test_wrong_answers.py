@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from coordinated_run import said_by, write
+from coordinated_run import impatient_agent, said_by, write
 from coordinator_process import CoordinatorProcess
 from wrong_coordinator import Answer, HangUpError, answers_at, line
 
@@ -15,7 +15,7 @@ Prepare = Callable[..., CoordinatorProcess]
 
 pytestmark = pytest.mark.usefixtures("library")
 
-PATIENCE_MS = "500"
+PATIENCE_MS = 500
 LIMIT_MS = "1000"
 """Of a wait for a turn, where somebody answers."""
 REGISTERED = line("registered", application=1, heartbeat_s=0.05, lease_s=0.2, epoch=7)
@@ -44,7 +44,7 @@ def test_who_does_not_register_the_job_is_no_coordinator(prepare: Prepare, tmp_p
     folder.mkdir()
     of = prepare(paths=[str(folder)])  # it does not run
     with answers_at(of.socket, answer):
-        said = said_by(write(of, folder, PATIENCE_MS))
+        said = said_by(write(of, folder, variables=os.environ | impatient_agent(tmp_path, PATIENCE_MS)))
     assert "8.39 MB moved out of turn: no coordinator answered" in said
     assert (folder / "file").stat().st_size == 8 << 20
 
