@@ -8,6 +8,7 @@ either of them had is known.
 import os
 import signal
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -16,7 +17,7 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
-from coordinated_run import said_by
+from coordinated_run import impatient_agent, said_by
 from coordinator_process import CoordinatorProcess, wait_until
 from overheard import Heard, Message, Overheard
 from started_programs import start_program
@@ -30,11 +31,14 @@ B_BLOCKS = 8
 TIMES = {"heartbeat": "50 ms", "stalled": "60 s", "stop": "60 s"}
 """Nobody loses a turn while its agent believes in it, however slow this machine is."""
 PATIENT_MS = 20000
-IMPATIENT_MS = 1000
-PAUSE_MS = "100"
+IMPATIENT_MS = 2000
+LONG_PAUSE_MS = 3000
+"""Of A, which may lose its core for some time as B comes. Longer than an agent outlives its program: behind A's end,
+its agent withdraws."""
+PAUSE_MS = 100
 _NUMBERS = count()
 
-# A line for each block: when it was written, and whether in turn.
+# A line for each block: from when to when it was written, and whether in turn.
 _PROGRAM = f"""
 import os, sys, time
 from halcyon.turns import Turns
@@ -44,9 +48,10 @@ turns, done = Turns(file), 0
 with open(log, "w", buffering=1) as to:
     while done < int(least) or (until and not os.path.exists(until)):
         before = turns.status().bytes
+        began = time.monotonic()
         os.pwrite(fd, bytes([done % 251]) * {BLOCK}, done % {REGIONS} * {BLOCK})
         ended = time.monotonic()
-        to.write(f"{{ended}} {{int(turns.status().bytes > before)}}\\n")
+        to.write(f"{{began}} {{ended}} {{int(turns.status().bytes > before)}}\\n")
         done += 1
 """
 
@@ -82,16 +87,19 @@ STEPS = [
 
 @dataclass(frozen=True)
 class Written:
-    """A block."""
+    """A block. The times are before and behind the call, which may have waited, or come back late."""
 
-    at_s: float
+    since_s: float
+    until_s: float
     in_turn: bool
 
 
 class Program:
     """One of the two, under `halcyon run --coordinate`."""
 
-    def __init__(self, name: str, folder: Path, address: str, patience_ms: int, until: Path | None) -> None:
+    def __init__(
+        self, name: str, folder: Path, address: str, agent: dict[str, str], pause_ms: int, until: Path | None
+    ) -> None:
         self.name = name
         self.is_killed = False
         self.job = f"{name}-{os.getpid()}-{next(_NUMBERS)}"  # agents of other tests may be about to end
@@ -100,14 +108,14 @@ class Program:
         halcyon = [sys.executable, "-m", "halcyon", "run", "--coordinate", "--no-predict"]
         command = [sys.executable, "-c", _PROGRAM, self.file, self._log, str(B_BLOCKS), str(until or "")]
         variables = {
-            "HALCYON_COORDINATE_PATIENCE_MS": str(patience_ms),
-            "HALCYON_COORDINATE_PAUSE_MS": PAUSE_MS,
+            "HALCYON_COORDINATE_PATIENCE_MS": str(PATIENT_MS),
+            "HALCYON_COORDINATE_PAUSE_MS": str(pause_ms),
             "HALCYON_JOB": self.job,
             "HALCYON_JOB_SECRET": f"the-secret-of-{name}-long-enough",
         }
         self.process = start_program(
             [*halcyon, "--coordinator", f"{folder}={address}", "--", *command], cwd=folder.parent,
-            env=os.environ | variables,
+            env=os.environ | variables | agent,
         )  # fmt: skip
 
     @property
@@ -115,11 +123,12 @@ class Program:
         if not self._log.exists():
             return []
         *lines, _ = self._log.read_text().split("\n")
-        return [Written(float(at_s), in_turn == "1") for at_s, in_turn in map(str.split, lines)]
+        blocks = map(str.split, lines)
+        return [Written(float(since_s), float(until_s), in_turn == "1") for since_s, until_s, in_turn in blocks]
 
     def has_written(self, in_turn: bool, after_s: float = 0) -> bool:
         assert self.is_killed or self.process.poll() in (None, 0), self.process.communicate()[0]
-        return any(one.in_turn == in_turn and one.at_s > after_s for one in self.written)
+        return any(one.in_turn == in_turn and one.until_s > after_s for one in self.written)
 
     def has_ended(self) -> bool:
         return self.process.poll() is not None
@@ -158,7 +167,8 @@ class Exchange:
         self.programs: list[Program] = []
         self._strikes = list(strikes)
         self._one_at_a_time = threading.Lock()
-        self._patience_ms = patience_ms
+        self._scripts = tempfile.TemporaryDirectory(prefix="agent-")  # `folder` may lie where no script may run
+        self._agent = impatient_agent(Path(self._scripts.name), patience_ms)
         self._done = folder.parent / "done"
         self._ways = [Overheard(of.folder / "between", of.socket, self._before) for of in daemons]
 
@@ -202,7 +212,9 @@ class Exchange:
 
     def _begin(self, name: str, until: Path | None) -> Program:
         address = ",".join(f"unix:{way.path}" for way in self._ways)
-        self.programs.append(Program(name, self.folder, address, self._patience_ms, until))
+        ends_its_phase = name == "B" or self.step == Step(self.step.policy, "A", "release")
+        pause_ms = PAUSE_MS if ends_its_phase else LONG_PAUSE_MS
+        self.programs.append(Program(name, self.folder, address, self._agent, pause_ms, until))
         return self.programs[-1]
 
     def _messages(self) -> list[Heard]:
@@ -220,8 +232,8 @@ class Exchange:
         for program in self.programs:
             others = [span for span in spans if span.job != program.job]
             for block in program.written:
-                beside = [span for span in others if block.in_turn and span.since < block.at_s < span.until]
-                assert not beside, f"{program.name} moved at {block.at_s} under its lease: {beside}"
+                beside = [one for one in others if one.since < block.since_s and block.until_s < one.until]
+                assert not (block.in_turn and beside), f"{program.name} moved under its lease: {block}, {beside}"
         return said
 
     def close(self) -> None:
@@ -229,3 +241,4 @@ class Exchange:
             way.close()
         for one in self.programs:
             end_session(one.process, patience_s=1)
+        self._scripts.cleanup()
