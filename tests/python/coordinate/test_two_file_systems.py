@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from coordinated_run import PATIENCE_MS, PAUSE_MS, said_by
-from coordinator_process import CoordinatorProcess
+from coordinator_process import PATIENT, CoordinatorProcess
 from started_programs import start_program
 
 Prepare = Callable[..., CoordinatorProcess]
@@ -48,7 +48,7 @@ def handed_back(where: Path) -> int:
 
 def test_who_waits_at_one_file_system_hands_back_its_turn_at_the_other(prepare: Prepare, tmp_path: Path) -> None:
     folders = [tmp_path / "first", tmp_path / "second"]
-    daemons = [prepare(paths=[str(folder)]) for folder in folders]
+    daemons = [prepare(paths=[str(folder)], times=PATIENT) for folder in folders]
     for folder, of in zip(folders, daemons, strict=True):
         folder.mkdir()
         of.start()
