@@ -8,8 +8,8 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -105,37 +105,60 @@ def test_a_measurement_that_was_ended_goes_on(
     assert len(counts) == keys
 
 
-def test_a_measurement_that_was_killed_leaves_no_coordinator(folder: Path, tmp_path: Path) -> None:
-    with tempfile.TemporaryDirectory(prefix="delta-") as temporary:  # names of sockets are short
-        words = command(folder, "--policy", "fcfs", "--dt", "0", "--arrive-within", "5s")
+@contextmanager
+def under_way(folder: Path, tmp_path: Path) -> Iterator[tuple["subprocess.Popen[bytes]", Path]]:
+    """A measurement in its first run with turns, and its folder of temporary files: the coordinator and both commands
+    have been started, and B waits before it does any I/O."""
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    waits = f'[ -z "$HALCYON_COORDINATORS" ] || read -r line < {fifo}; '
+    b = ("sh", "-c", f"{waits}dd if=/dev/zero bs=1M count=4 of={folder}/b")
+    words = command(folder, "--policy", "fcfs", "--dt", "0", b=b)
+    opened: list[int] = []
+
+    def b_waits() -> bool:
+        with suppress(OSError):  # nobody reads yet
+            opened.append(os.open(fifo, os.O_WRONLY | os.O_NONBLOCK))
+        return bool(opened)
+
+    # Names of sockets are short. Agents outlive their programs, and may write meanwhile.
+    with tempfile.TemporaryDirectory(prefix="delta-", ignore_cleanup_errors=True) as temporary:
         environment = os.environ | {"TMPDIR": temporary}
         running = subprocess.Popen(
             words, cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
         with running as process:
-            wait_until(lambda: processes_with(f"{temporary}/", "coordinators.yaml"), process)
-            process.kill()
-        wait_until(lambda: not processes_with(f"{temporary}/", "coordinators.yaml"))
+            try:
+                wait_until(b_waits, process)
+                assert coordinators(Path(temporary))
+                yield process, Path(temporary)
+            finally:
+                process.kill()
+                for end in opened:
+                    os.close(end)
+
+
+def coordinators(temporary: Path) -> list[int]:
+    return processes_with(f"{temporary}/", "coordinators.yaml")
+
+
+def test_a_measurement_that_was_killed_leaves_no_coordinator(folder: Path, tmp_path: Path) -> None:
+    with under_way(folder, tmp_path) as (process, temporary):
+        process.kill()
+        process.wait(LIMIT_S)
+        wait_until(lambda: not coordinators(temporary))
         for left in processes_with(str(folder)):
-            os.kill(left, signal.SIGKILL)
+            with suppress(ProcessLookupError):
+                os.kill(left, signal.SIGKILL)
 
 
 def test_a_measurement_that_is_ended_leaves_nothing(folder: Path, tmp_path: Path) -> None:
-    with tempfile.TemporaryDirectory(prefix="delta-") as temporary:  # names of sockets are short
-        words = command(folder, "--policy", "fcfs", "--dt", "0", "--arrive-within", "5s")
-        environment = os.environ | {"TMPDIR": temporary}
-        running = subprocess.Popen(
-            words, cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
-        with running as process:
-            # Both commands and the coordinator have been started.
-            wait_until(lambda: (folder / "a").exists() and (folder / "b").exists(), process)
-            wait_until(lambda: processes_with(f"{temporary}/", "coordinators.yaml"), process)
-            process.terminate()
-        assert process.returncode == 130
-        wait_until(lambda: not processes_with(f"{temporary}/", "coordinators.yaml"))
+    with under_way(folder, tmp_path) as (process, temporary):
+        process.terminate()
+        assert process.wait(LIMIT_S) == 130
+        wait_until(lambda: not coordinators(temporary))
         wait_until(lambda: not processes_with(str(folder)))
-        assert list(Path(temporary).glob("halcyon-delta-*")) == []
+        assert list(temporary.glob("halcyon-delta-*")) == []
 
 
 def wait_until(holds: Callable[[], object], process: "subprocess.Popen[bytes] | None" = None) -> None:

@@ -167,13 +167,13 @@ def test_a_command_that_dies_before_the_gate_is_reported(data: Path, b: tuple[st
 
 def test_a_command_that_does_no_io_is_reported_after_the_limit(data: Path) -> None:
     with pytest.raises(HalcyonSystemError, match=r"B: 0 of 1 processes were at their first I/O after 0\.5 s"):
-        run_once(Here(), setup(data, b=sleeper(data)), Key(), SHORT)
+        run_once(Here(), setup(data, b=sleeper(data)), Key(alone="B"), SHORT)
     assert not _left(data)
 
 
 def test_too_few_processes_at_the_gate_are_reported(data: Path) -> None:
     wanted = replace(setup(data), b_arrive=2)
-    with pytest.raises(HalcyonSystemError, match=r"B: 1 of 2 processes were at their first I/O after 0\.5 s"):
+    with pytest.raises(HalcyonSystemError, match=r"B: [01] of 2 processes were at their first I/O after 0\.5 s"):
         run_once(Here(), wanted, Key(alone="B"), SHORT)
 
 
@@ -201,7 +201,8 @@ def test_a_command_before_comes_first_and_its_failure_is_told(data: Path) -> Non
 
 def test_under_fcfs_the_second_waits_for_the_first(data: Path) -> None:
     """A writes for much longer than B: who moved at once would end before. Where the machine is so busy that A does not
-    run between two calls for as long as separates phases, B's turn comes early: then once more."""
+    run between two calls for as long as separates phases, B's turn comes early, and where nobody is heard for a second,
+    bytes move unasked: then once more."""
     try:
         find_program()
     except UnavailableError as why:
@@ -211,9 +212,11 @@ def test_under_fcfs_the_second_waits_for_the_first(data: Path) -> None:
         run = run_once(Here(), setup(data, a, b), Key("fcfs", 20_000_000), LIMITS)
         assert run.a is not None
         assert run.b is not None
-        assert run.a.unasked_bytes == run.b.unasked_bytes == 0
-        if end_ns(run.b) > end_ns(run.a):
+        if run.a.unasked_bytes == run.b.unasked_bytes == 0 and end_ns(run.b) > end_ns(run.a):
             break
+    assert run.a is not None
+    assert run.b is not None
+    assert run.a.unasked_bytes == run.b.unasked_bytes == 0
     assert end_ns(run.b) > end_ns(run.a)
     assert run.b.waited_s > 0
 
