@@ -60,9 +60,12 @@ def test_starting_is_not_moving_data(bed: Bed) -> None:
 
 @needs_bed
 def test_a_round_has_both_alone_and_together(bed: Bed) -> None:
-    seen: list[Round] = []
-    told = compare(bed, writer("A", ("c1",), 24), writer("B", ("c2",), 16), 1, seen.append)
-    assert told.rounds == seen
+    for _ in range(3):  # a program that loses its core for long may not meet the other one
+        seen: list[Round] = []
+        told = compare(bed, writer("A", ("c1",), 24), writer("B", ("c2",), 16), 1, seen.append)
+        assert told.rounds == seen
+        if told.rounds[0].link_shares:
+            break
     assert told.rounds[0].a.sent_bytes[-1] > 24 << 20 < told.rounds[0].a_alone.sent_bytes[-1]
     assert set(told.rounds[0].link_shares) == {"s1"}
 
