@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from coordinated_run import said_by, write
-from coordinator_process import PATIENT, CoordinatorProcess, wait_until
+from coordinator_process import PATIENT, STALLING, CoordinatorProcess, wait_until
 from scripted_agents import Agent, has_turn, heard, run_until
 from turn_programs import Program, RefusedError
 
@@ -235,7 +235,7 @@ def test_a_program_that_computes_in_its_turn_loses_it_to_one_that_waits(
     start: Start, run: Run, scratch: Path, moved_mib: int
 ) -> None:
     """After the time for which a holder may move nothing, also if it moved something before."""
-    of = start(paths=[str(scratch)], bounds={"starvation": "10 min"})
+    of = start(paths=[str(scratch)], bounds={"starvation": "10 min"}, times=STALLING)
     halcyon = [sys.executable, "-m", "halcyon", "run", "--coordinate", "--coordinators", str(of.config), "--"]
     a = run(of, "A", before=halcyon)
     a.hold()
