@@ -316,6 +316,24 @@ TEST(learning, adds_up_what_the_nodes_of_one_application_move_alone_by_the_time_
     }
 }
 
+TEST(learning, knows_no_speed_alone_before_each_node_had_the_time_to_tell_of_its_part) {
+    for (const double later_s : {0.0, 0.2}) {
+        conversation c(free_for_all());
+        c.join("A");
+        c.connect("A2");
+        c.say("A2", conversation::registration_of("A", "n2"));
+        c.say("A", phase_of(1, 0, 1'000'000'000));
+        c.say("A2", phase_of(1, 0, 1'000'000'000));
+        c.now_s += 0.4;
+        c.say("A", moved_in(0.25, 10'000'000, c.lease["A"]));
+        c.now_s += later_s;
+        c.say("A", moved_in(0.01, 400'000, c.lease["A"]));
+        c.join("B");
+        c.say("B", phase_of(1, 0, 1'000'000'000));
+        EXPECT_EQ(believed_demand(c, "B"), later_s > 0 ? 0.4 : 1);
+    }
+}
+
 TEST(learning, takes_no_speed_alone_from_a_call_that_began_beside_another_application) {
     conversation c(free_for_all());
     c.join("A");

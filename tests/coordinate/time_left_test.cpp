@@ -79,10 +79,10 @@ TEST(time_left, expects_a_phase_that_is_slowed_down_to_need_less_time_without_ot
     one.agents.emplace_back().phase = inform{.bytes_left = 1000};
     one.agents.back().speed.observe(100, 2, false);
     EXPECT_EQ(one.left_s(0), 20);
-    one.alone.add({.bytes = 1000, .seconds = 10, .begun_ago_s = 10}, 10);
+    one.agents.back().alone.add(1000, 10);
     EXPECT_EQ(one.left_s(0), 10);
-    one.took_part = 2;  // the other node has ended its part
-    EXPECT_EQ(one.left_s(0), 20);
+    one.agents.emplace_back().alone.add(1000, 10);  // it has ended its part
+    EXPECT_EQ(one.left_s(0), 10);
 }
 
 TEST(time_left, is_that_of_a_larger_application_at_as_much_more_speed_but_no_more_than_the_storage_bears) {

@@ -30,6 +30,7 @@ class phase_history {
         window_alone_ = alone;
         const speed_window::moved known = window_.add(bytes, duration_s, under_way);
         if (known.seconds > 0) fastest_ = std::max(fastest_ * (alone ? kept : 1), known.bytes_per_s());
+        was_alone_ = was_alone_ || (alone && known.seconds > 0);
         return known;
     }
 
@@ -37,6 +38,8 @@ class phase_history {
     [[nodiscard]] double between_starts_s() const { return starts_.mean(); }
     [[nodiscard]] int64_t bytes() const { return static_cast<int64_t>(bytes_.mean()); }
     [[nodiscard]] double bytes_per_s_alone() const { return fastest_; }
+    /// Whether any of it was seen alone: else what is known of the speed alone is only that it is no less.
+    [[nodiscard]] bool was_alone() const { return was_alone_; }
 
   private:
     recent_mean starts_, bytes_;
@@ -44,6 +47,7 @@ class phase_history {
     bool window_alone_ = true;
     double began_s_ = -1;
     double fastest_ = 0;
+    bool was_alone_ = false;
 };
 
 }  // namespace halcyon::coordinate

@@ -284,7 +284,7 @@ void turn_agent::say_progress() {
     what.over_s = std::clamp(until_s - told_s_, 0.0, 1e9);
     what.under_way = state_.under_way + (stop_.is_cleaning() ? 1 : 0);
     const speed_window::moved known = history_.moved(what.bytes_moved, what.over_s, was_alone_, what.under_way);
-    if (alone > 0 && known.seconds > 0) {
+    if (alone > 0 && known.seconds > 0 && history_.was_alone()) {
         what.speed = std::min(known.bytes_per_s() / alone, 1e3);
         what.speed_s = std::min(known.begun_ago_s, 1e9);
     }

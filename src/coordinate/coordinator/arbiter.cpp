@@ -64,7 +64,7 @@ void arbiter::decide(registry& all, phases& of, const turn_watch& watch, users& 
     watch.take_unused_turns(all, of, by_user, at, out);
     for (const uint64_t id : all.active()) {
         job& one = *all.find_job(id);
-        of.describe_storage(one);
+        of.describe_storage(one, at.now_s);
         of.had().charge(one, at.now_s);
     }
     if (!see(all, by_user, false, at.now_s)) see(all, by_user, true, at.now_s);

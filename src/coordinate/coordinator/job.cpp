@@ -95,11 +95,12 @@ void job::work(double now_s, size_t movers) {
 /// Work is counted by it, and forecasts run out by it. None near 0 is believed: who tells one would have a phase that
 /// never goes on, so that its end would be believed to be as near as ever, and no forecast would be found to be short.
 /// Nor one much below what the bytes say, nor above 1: the end would move away while the phase goes on.
-void job::hear_speed(double told, size_t movers) {
+void job::hear_speed(double told, double now_s, size_t movers) {
     if (!(told > 0)) return;
     double least = part_of_each(movers) / most_slow_down;
-    if (alone.seconds() > known_after_s && alone.bytes_per_s() > 0)
-        least = std::max(least, std::min(1.0, bytes_per_s() / alone.bytes_per_s()) * least_of_measured);
+    const alone_speed usual = alone(now_s);
+    if (usual.seconds > known_after_s && usual.bytes_per_s > 0)
+        least = std::max(least, std::min(1.0, bytes_per_s() / usual.bytes_per_s) * least_of_measured);
     speed = std::clamp(told, least, 1.0);
 }
 
@@ -148,12 +149,31 @@ double job::speed_by_others() const {
     return usual > 0 ? std::min(usual, storage.bytes_per_s) : storage.bytes_per_s;
 }
 
-double job::most_demand() const {
+/// The first reports of the nodes of a phase do not come at once. Without all of them the application would seem to be
+/// smaller than it is.
+job::alone_speed job::alone(double now_s) const {
+    constexpr double first_reports_within_s = 0.5;
+    const bool has_phase = in_phase();
+    alone_speed found{0, never};
+    for (const agent& one : agents) {
+        if (has_phase && !one.phase) continue;
+        if (one.alone.seconds() > 0) {
+            found.bytes_per_s += one.alone.bytes_per_s();
+            found.seconds = std::min(found.seconds, one.alone.seconds());
+        } else if (has_phase && now_s - one.phase_told_s < first_reports_within_s) {
+            return {};
+        }
+    }
+    return found.seconds < never ? found : alone_speed{};
+}
+
+double job::most_demand(double now_s) const {
     // Above, it takes all: no speed is as exact. Towards that it rises faster, so that it never jumps.
     constexpr double all = 0.9, nearly_all = 0.8;
     if (!(storage.bytes_per_s > 0)) return 1;
-    double usual = alone.bytes_per_s();
-    if (alone.seconds() < known_after_s) {
+    const alone_speed own = alone(now_s);
+    double usual = own.bytes_per_s;
+    if (own.seconds < known_after_s) {
         // What it moves beside others is a part of it, of a new one at least.
         usual = std::max(usual_by_others(), worked_s > known_after_s ? bytes_per_s() : 0);
     }
@@ -171,14 +191,11 @@ double job::not_told(double now_s) const {
     return told > 0 ? std::max(1.0, static_cast<double>(nodes()) / static_cast<double>(told)) : 1;
 }
 
-/// By whatever moves beside it at present; 1: not known. Nodes that have ended their part are taken to have moved as
-/// much as the others.
-double job::slowed_down() const {
+/// By whatever moves beside it at present; 1: not known.
+double job::slowed_down(double now_s) const {
     const double now = bytes_per_s();
-    if (!(now > 0) || alone.seconds() < known_after_s) return 1;
-    const double still =
-        static_cast<double>(agents_in_phase()) / static_cast<double>(std::max(took_part, agents_in_phase()));
-    return std::max(1.0, alone.bytes_per_s() * still / now);
+    const alone_speed usual = alone(now_s);
+    return now > 0 && usual.seconds >= known_after_s ? std::max(1.0, usual.bytes_per_s / now) : 1;
 }
 
 double job::left_s(double now_s) const {
@@ -191,9 +208,10 @@ double job::left_s(double now_s) const {
         } else if (one.phase->bytes_left > 0 && one.speed.bytes_per_s() > 0) {
             // By all nodes until the speed of each is known well.
             const double each_s =
-                static_cast<double>(one.phase->bytes_left) / (one.speed.bytes_per_s() * slowed_down());
-            const bool by_all = alone.bytes_per_s() > 0 && !one.speed.is_settled();
-            left_s = by_all ? static_cast<double>(bytes_left()) / alone.bytes_per_s() : each_s;
+                static_cast<double>(one.phase->bytes_left) / (one.speed.bytes_per_s() * slowed_down(now_s));
+            const double of_all = alone(now_s).bytes_per_s;
+            const bool by_all = of_all > 0 && !one.speed.is_settled();
+            left_s = by_all ? static_cast<double>(bytes_left()) / of_all : each_s;
             told_s = one.reported_s;
         } else if (one.ran_out_s < never) {
             left_s = 0;
@@ -227,7 +245,7 @@ void job::describe_next(policy::application& into, double now_s) const {
         into.demand = std::min(1.0, into.demand + one.next->demand);
         into.bytes_left = std::min(most_bytes_together, into.bytes_left + one.next->bytes);
     }
-    into.demand = std::min(into.demand, most_demand());
+    into.demand = std::min(into.demand, most_demand(now_s));
     into.left_s = trust.factor() * into.alone_s;
 }
 
@@ -255,7 +273,7 @@ void job::describe(policy::application& into, double now_s) const {
         into.weight += one.phase->weight;
         into.between_starts_s = std::max(into.between_starts_s, one.phase->between_starts_s);
     }
-    into.demand = std::min(into.demand, most_demand());
+    into.demand = std::min(into.demand, most_demand(now_s));
     if (into.left_s >= 0) into.alone_s = std::max(into.alone_s, worked_s + into.left_s);
     // Agents know more than was seen here, e.g. phases before a restart. But a short time is priority under set-10, so
     // none is believed that is shorter than what was seen, or than the phase.

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "coordinate/coordinator/alone_speed.hpp"
 #include "coordinate/coordinator/effects.hpp"
 #include "coordinate/coordinator/forecast_trust.hpp"
 #include "coordinate/coordinator/link_speed.hpp"
+#include "coordinate/coordinator/mean_speed.hpp"
 #include "coordinate/coordinator/turn.hpp"
 #include "coordinate/estimates/recent_mean.hpp"
 #include "coordinate/protocol/fields.hpp"
@@ -40,7 +40,9 @@ struct agent {
     double reported_s = 0;        ///< begin of the interval that its next `progress` is about
     double over_until_s = 0;      ///< up to when its reports have told, by the intervals that it named
     link_speed speed;
-    uint64_t lease = 0;  ///< that it was told of, and has not given back
+    mean_speed alone{10};     ///< while no other application moved
+    double phase_told_s = 0;  ///< its begin
+    uint64_t lease = 0;       ///< that it was told of, and has not given back
     /// Of the latest `standing`, unless it is known that the agent has heard it; else 0. A release may have been sent
     /// before that: then it does not give that lease back.
     uint64_t unheard_fence = 0;
@@ -80,7 +82,6 @@ struct job {
     recent_mean between_starts;    ///< times from one of these to the next
     double waited_s = 0;           ///< before the turn that it has
     int64_t moved_bytes = 0;       ///< in this phase
-    int64_t took_part = 0;         ///< agents in this phase, at most at once
     double moved_heard_s = 0;      ///< when bytes moved last, or the turn began
     double busy_heard_s = -never;  ///< when calls were last under way that need more time for the bytes told
     double turn_heard_s = 0;       ///< when the turn began
@@ -94,7 +95,6 @@ struct job {
     double worked_s = 0;     ///< in this phase
     double worked_at_s = 0;  ///< up to when that counts
     double speed = 0;        ///< by the latest report, as far as that is believed (hear_speed); 0: not known
-    alone_speed alone;
     struct {
         double alone_bytes_per_s = 0;  ///< of others that had it for themselves
         double alone_processes = 0;    ///< of these, by their time
@@ -120,7 +120,7 @@ struct job {
     /// Work done counts up to now. `movers`: that move at present.
     void work(double now_s, size_t movers);
     /// That its agent tells, relative to the speed alone, beside others: `movers`, itself among them.
-    void hear_speed(double told, size_t movers);
+    void hear_speed(double told, double now_s, size_t movers);
     /// Computed from turn and phases.
     [[nodiscard]] policy::movement state_now() const;
     [[nodiscard]] int64_t processes() const;
@@ -128,8 +128,14 @@ struct job {
     [[nodiscard]] int64_t bytes_left() const;
     /// Of all its nodes; 0: not known of all of them.
     [[nodiscard]] double bytes_per_s() const;
+    struct alone_speed {
+        double bytes_per_s = 0;
+        double seconds = 0;  ///< that it is about, of the node that is known least; 0: not known
+    };
+    /// Of the nodes in the phase, while nobody else moved; of all nodes between phases.
+    [[nodiscard]] alone_speed alone(double now_s) const;
     /// At most the share of the storage that it takes alone, by its speeds; 1: nobody knows.
-    [[nodiscard]] double most_demand() const;
+    [[nodiscard]] double most_demand(double now_s) const;
     /// Time that the phase still needs without others, as believed; negative: not known.
     [[nodiscard]] double left_s(double now_s) const;
     /// As a decision sees it. Clears and fills `into`, so that its memory is used again.
@@ -138,7 +144,7 @@ struct job {
   private:
     [[nodiscard]] double usual_by_others() const;
     [[nodiscard]] double speed_by_others() const;
-    [[nodiscard]] double slowed_down() const;
+    [[nodiscard]] double slowed_down(double now_s) const;
     [[nodiscard]] double not_told(double now_s) const;
     void describe_next(policy::application& into, double now_s) const;
 };

@@ -110,8 +110,6 @@ void phases::begin(job& of, const inform& what, moment at, outbox& out) {
     place(of, relearning(at) && how_.rule == policy::rule::interrupt, at);
     of.arrived_heard_s = at.heard_s;
     of.moved_bytes = what.bytes_moved;
-    of.took_part = 0;
-    of.alone.begin_phase(at.now_s);
     of.worked_s = 0;
     of.worked_at_s = at.now_s;
     of.speed = 0;
@@ -123,12 +121,11 @@ void phases::informed(registry& all, job& of, agent& by, const inform& what, mom
     of.work(at.now_s, movers_.list(all, at.now_s).size());
     const bool begins = !of.in_phase();
     if (begins) begin(of, what, at, out);
-    if (!by.phase) by.reported_s = by.over_until_s = at.now_s;
+    if (!by.phase) by.reported_s = by.over_until_s = by.phase_told_s = at.now_s;
     if (what.lease == 0) by.lease = 0;  // what it was told of was lost with a connection, or is told again below
     if (what.fence > 0 ? what.fence >= by.unheard_fence : what.lease == of.has.lease()) by.unheard_fence = 0;
     const bool other_use = by.phase && by.phase->demand != what.demand;
     by.phase = what;
-    of.took_part = std::max(of.took_part, of.agents_in_phase());
     add_targets(all, of, begins, std::exchange(by.phase->targets, {}), at.now_s);
     by.left_told_s = at.now_s;
     by.note_left(at.now_s);
@@ -174,15 +171,20 @@ double phases::believed_of_storage(double bytes_per_s) const {
     return before > 0 ? std::min(bytes_per_s, most_growth * before) : bytes_per_s;
 }
 
-void phases::learn_alone(const registry& all, job& of, const begun_bytes::moved& moved, double now_s) {
+void phases::learn_alone(const registry& all, job& of, agent& by, const begun_bytes::moved& moved, double now_s) {
+    constexpr double caches_fill_s = 0.1, long_enough_s = 1;
+    const double began_s = now_s - moved.begun_ago_s;
     // Nearly all of its time must have been alone.
-    const double latest_s = now_s - moved.begun_ago_s + 0.1 * moved.seconds;
-    if (movers_.list(all, now_s).size() != 1 || movers_changed_s_ > latest_s) return;
-    const double seconds = of.alone.add(moved, now_s);
-    if (seconds <= 0) return;
-    alone_.add(believed_of_storage(of.alone.bytes_per_s()), of.processes(), of.nodes(), seconds);
+    if (movers_.list(all, now_s).size() != 1 || movers_changed_s_ > began_s + 0.1 * moved.seconds) return;
+    // Caches take the first bytes of a phase faster than the storage does.
+    if (began_s < by.phase_told_s + caches_fill_s && moved.seconds < long_enough_s) return;
+    by.alone.add(static_cast<double>(moved.bytes), moved.seconds);
+    const job::alone_speed known = of.alone(now_s);
+    if (!(known.seconds > 0)) return;
+    const double each_s = moved.seconds / static_cast<double>(of.agents_in_phase());
+    alone_.add(believed_of_storage(known.bytes_per_s), of.processes(), of.nodes(), each_s);
     // Others may be able to move, too.
-    if (std::abs(of.most_demand() - of.demand_decided_by) > 0.1) changed_ = true;
+    if (std::abs(of.most_demand(now_s) - of.demand_decided_by) > 0.1) changed_ = true;
 }
 
 void phases::progressed(registry& all, job& of, agent& by, const progress& what, moment at, outbox& out) {
@@ -200,7 +202,7 @@ void phases::progressed(registry& all, job& of, agent& by, const progress& what,
     of.moved_bytes = std::min(most_bytes_together, of.moved_bytes + what.bytes_moved);
     const size_t moving = movers_.list(all, at.now_s).size();
     of.work(at.now_s, moving);
-    of.hear_speed(what.speed, moving);
+    of.hear_speed(what.speed, at.now_s, moving);
     const bool beyond = what.bytes_left == 0 && what.bytes_moved > by.phase->bytes_left;
     by.phase->bytes_left =
         what.bytes_left > 0 ? what.bytes_left : std::max<int64_t>(0, by.phase->bytes_left - what.bytes_moved);
@@ -221,7 +223,7 @@ void phases::progressed(registry& all, job& of, agent& by, const progress& what,
     const auto moved = by.speed.observe(what.bytes_moved, over_s, what.under_way > 0);
     if (what.under_way > 0 && by.speed.ahead_s() > 0) of.busy_heard_s = at.heard_s;
     const double began_s = at.now_s - std::max({over_s, what.speed_s, moved ? moved->begun_ago_s : 0});
-    if (moved) learn_alone(all, of, *moved, at.now_s);
+    if (moved) learn_alone(all, of, by, *moved, at.now_s);
     learned_.report(of.id, movers_.list(all, at.now_s), what.speed, std::min(began_s, by.reported_s), at.now_s);
     by.reported_s = at.now_s;
     by.unused_bytes -= std::min(by.unused_bytes, what.bytes_moved);

@@ -67,14 +67,14 @@ class phases {
 
     [[nodiscard]] double last_arrival_s() const { return arrivals_.last_s(); }
     /// What an application is about to need is told by what others did.
-    void describe_storage(job& to) const {
+    void describe_storage(job& to, double now_s) const {
         to.storage = {
             .alone_bytes_per_s = alone_.bytes_per_s(),
             .alone_processes = alone_.processes(),
             .alone_nodes = alone_.nodes(),
             .bytes_per_s = how_.storage_bytes_per_s,
         };
-        to.demand_decided_by = to.most_demand();
+        to.demand_decided_by = to.most_demand(now_s);
     }
     shares& had() { return had_; }
     decision_log& log() { return log_; }
@@ -93,7 +93,7 @@ class phases {
     void proceed(registry& all, job& of, moment at, outbox& out);
     bool show_lease(registry& all, job& of, const inform& what, moment at, outbox& out);
     void movers_changed(double now_s);
-    void learn_alone(const registry& all, job& of, const begun_bytes::moved& moved, double now_s);
+    void learn_alone(const registry& all, job& of, agent& by, const begun_bytes::moved& moved, double now_s);
     double believed_over_s(agent& by, double told_s, double now_s) const;
     [[nodiscard]] double believed_of_storage(double bytes_per_s) const;
 

@@ -16,6 +16,9 @@ namespace halcyon::coordinate {
 namespace {
 
 constexpr int64_t second_ns = 1'000'000'000;
+/// However long the lease is: a leader whose key somebody removes sees that before the next one, which first relearns,
+/// gives a turn.
+constexpr int64_t longest_step_ns = second_ns / 4;
 
 }  // namespace
 
@@ -35,8 +38,8 @@ result<std::unique_ptr<election>> election::start(const settings& how) {
 
 election::election(const settings& how, http_client http, descriptor bell)
     : how_(how),
-      step_ns_(how.lease_s * second_ns / 8),
-      etcd_(std::move(http), how.servers, how.prefix, step_ns_),
+      step_ns_(std::min(how.lease_s * second_ns / 8, longest_step_ns)),
+      etcd_(std::move(http), how.servers, how.prefix, how.lease_s * second_ns / 8),
       bell_(std::move(bell)),
       thread_([this] { run(); }) {}
 

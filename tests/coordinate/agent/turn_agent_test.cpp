@@ -1,4 +1,6 @@
 // What the agent of a node says and shows in its phases: leases, progress and forecasts.
+#include <algorithm>
+
 #include "coordinate/agent/turn_agents.hpp"
 
 namespace halcyon::coordinate {
@@ -45,6 +47,27 @@ TEST_F(turn_agents, take_nothing_for_moved_that_a_call_counts_before_it_sees_tha
     node.bytes_left = 5000;
     advance(0.02);
     EXPECT_EQ(look(), transcript{"inform phase 1 lease 7 moved 400"}) << "by a forecast";
+}
+
+TEST_F(turn_agents, tell_no_speed_relative_to_one_alone_that_they_have_never_had) {
+    join();
+    begin(7, int64_t{1} << 30U);
+    node.under_way = 0;
+    double told = 0;
+    const auto move = [&] {
+        for (int i = 0; i < 10; ++i) {
+            node.moved += 10'000'000;
+            advance(0.3);
+            for (const to_coordinator& message : last.messages)
+                if (const auto* const one = std::get_if<progress>(&message)) told = std::max(told, one->speed);
+        }
+    };
+    hear(company{7, 1});
+    move();
+    EXPECT_EQ(told, 0);
+    hear(company{7, 0});
+    move();
+    EXPECT_GT(told, 0);
 }
 
 TEST_F(turn_agents, go_on_with_a_phase_in_which_a_call_began_before_it_could_see_that_the_page_was_closed) {
