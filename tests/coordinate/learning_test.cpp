@@ -294,15 +294,20 @@ settings free_for_all() {
     return how;
 }
 
+/// A has begun a phase on two nodes; the second one's agent is called A2.
+conversation two_nodes() {
+    conversation c(free_for_all());
+    c.join("A");
+    c.connect("A2");
+    c.say("A2", conversation::registration_of("A", "n2"));
+    for (const char* const who : {"A", "A2"}) c.say(who, phase_of(1, 0, 1'000'000'000));
+    return c;
+}
+
 TEST(learning, adds_up_what_the_nodes_of_one_application_move_alone_by_the_time_of_all) {
     for (const int64_t of_first : {90, 50, 30}) {
         SCOPED_TRACE(of_first);
-        conversation c(free_for_all());
-        c.join("A");
-        c.connect("A2");
-        c.say("A2", conversation::registration_of("A", "n2"));
-        c.say("A", phase_of(1, 0, 1'000'000'000));
-        c.say("A2", phase_of(1, 0, 1'000'000'000));
+        conversation c = two_nodes();
         for (int i = 0; i < 20; ++i) {
             c.now_s += 0.125;
             c.say("A", moved_in(0.25, of_first * 250'000, c.lease["A"]));
@@ -318,12 +323,7 @@ TEST(learning, adds_up_what_the_nodes_of_one_application_move_alone_by_the_time_
 
 TEST(learning, knows_no_speed_alone_before_each_node_had_the_time_to_tell_of_its_part) {
     for (const double later_s : {0.0, 0.2}) {
-        conversation c(free_for_all());
-        c.join("A");
-        c.connect("A2");
-        c.say("A2", conversation::registration_of("A", "n2"));
-        c.say("A", phase_of(1, 0, 1'000'000'000));
-        c.say("A2", phase_of(1, 0, 1'000'000'000));
+        conversation c = two_nodes();
         c.now_s += 0.4;
         c.say("A", moved_in(0.25, 10'000'000, c.lease["A"]));
         c.now_s += later_s;

@@ -192,13 +192,16 @@ double job::not_told(double now_s) const {
 }
 
 /// By whatever moves beside it at present; 1: not known.
-double job::slowed_down(double now_s) const {
+double job::slowed_down(const alone_speed& usual) const {
     const double now = bytes_per_s();
-    const alone_speed usual = alone(now_s);
     return now > 0 && usual.seconds >= known_after_s ? std::max(1.0, usual.bytes_per_s / now) : 1;
 }
 
 double job::left_s(double now_s) const {
+    const auto bytes = static_cast<double>(bytes_left());
+    const alone_speed usual = alone(now_s);
+    const double slower = slowed_down(usual);
+    const double by_others_s = bytes * not_told(now_s) / speed_by_others();
     double longest_s = -1;
     for (const agent& one : agents) {
         if (!one.phase) continue;
@@ -207,11 +210,9 @@ double job::left_s(double now_s) const {
             left_s = one.phase->left_s;
         } else if (one.phase->bytes_left > 0 && one.speed.bytes_per_s() > 0) {
             // By all nodes until the speed of each is known well.
-            const double each_s =
-                static_cast<double>(one.phase->bytes_left) / (one.speed.bytes_per_s() * slowed_down(now_s));
-            const double of_all = alone(now_s).bytes_per_s;
-            const bool by_all = of_all > 0 && !one.speed.is_settled();
-            left_s = by_all ? static_cast<double>(bytes_left()) / of_all : each_s;
+            const double each_s = static_cast<double>(one.phase->bytes_left) / (one.speed.bytes_per_s() * slower);
+            const bool by_all = usual.bytes_per_s > 0 && !one.speed.is_settled();
+            left_s = by_all ? bytes / usual.bytes_per_s : each_s;
             told_s = one.reported_s;
         } else if (one.ran_out_s < never) {
             left_s = 0;
@@ -219,7 +220,7 @@ double job::left_s(double now_s) const {
         } else if (one.phase->alone_s > 0) {
             left_s = one.phase->alone_s;
         } else if (one.phase->bytes_left > 0) {
-            left_s = static_cast<double>(bytes_left()) * not_told(now_s) / speed_by_others();
+            left_s = by_others_s;
             told_s = one.reported_s;
         }
         if (left_s < 0) continue;

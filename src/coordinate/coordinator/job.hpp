@@ -144,7 +144,7 @@ struct job {
   private:
     [[nodiscard]] double usual_by_others() const;
     [[nodiscard]] double speed_by_others() const;
-    [[nodiscard]] double slowed_down(double now_s) const;
+    [[nodiscard]] double slowed_down(const alone_speed& usual) const;
     [[nodiscard]] double not_told(double now_s) const;
     void describe_next(policy::application& into, double now_s) const;
 };
