@@ -50,7 +50,11 @@ static halcyon_io_handle tell(const struct part* own, const char* path) {
 
 int main(int argc, char** argv) {
     struct part own = begin(argc, argv, "BLOCKS-PER-CALL", " [WAY [told]]");
-    const int tells = argc > 6 && strcmp(argv[6], "told") == 0;
+    const int tells = argc > 6;
+    if (tells && strcmp(argv[6], "told") != 0) {
+        fprintf(stderr, "'%s'; expected told, or nothing\n", argv[6]);
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    }
     const writing write_blocks = write_as(argc > 5 ? argv[5] : "individual");
     MPI_File file;
     const int mode = MPI_MODE_CREATE | MPI_MODE_RDWR;  // data sieving has to read
