@@ -29,11 +29,13 @@ def _find(answers: Answers, direction: str) -> list[Finding]:
         users=_.process.nunique(),
         consecutive=_.consecutive.sum().cast("int64"),
     )
+    blocks = answers.survey.files.select("file", "block_bytes")
     own = [
         row
-        for row in rows.order_by("file").to_pyarrow().to_pylist()
+        for row in rows.left_join(blocks, "file").order_by("file").to_pyarrow().to_pylist()
         if row["unaligned_calls"] >= settings.many_calls
         and row["unaligned_calls"] >= settings.unaligned_share * row["alignable"]
+        and _could_be_aligned(row, settings.unaligned_share)
     ]
     lost, estimate = _lost(answers, direction, [row["file"] for row in own])
     if lost is None:
@@ -76,6 +78,13 @@ def _find(answers: Answers, direction: str) -> list[Finding]:
 
 
 _NO_COMPARISON = "not estimated: this run has no aligned transfers of such sizes to compare with"
+
+
+def _could_be_aligned(row: dict[str, int], share: float) -> bool:
+    """Transfers below a block touch one in part wherever they begin: small they are, and not misaligned. Those that
+    cross a stripe's border without need are."""
+    calls = row["unaligned_calls"]
+    return row["unaligned_volume"] >= row["block_bytes"] * calls or row["unaligned_crossing"] >= share * calls
 
 
 def _in_one_stream(row: dict[str, int]) -> bool:

@@ -113,7 +113,8 @@ def test_runs_of_other_sizes_are_not_compared(
     interleaved: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ["--stripe-with", "true {count}", "--file-size", "1MiB/target"]
-    code, _ = swept(interleaved, tmp_path, *words, arguments="64 1 individual {file_size}")  # which it ignores
+    ignores_it = ["env", "SIZE={file_size}", *interleaved]
+    code, _ = swept(ignores_it, tmp_path, *words, arguments="64")
     assert code == 0
     assert "it moved 524,288 bytes through MPI-IO, where 1,048,576 were expected" in capsys.readouterr().out
 

@@ -105,6 +105,16 @@ def misaligned() -> Trace:
     return trace
 
 
+def below_a_block() -> Trace:
+    """Two ranks write every second piece of 64 bytes; pieces on a block's border happen to take half as long."""
+    trace = Trace(2)
+    file = trace.file("/scratch/table")
+    for number in range(64 * 64):
+        offset = number * 64
+        trace.write(number % 2, file, offset, 64, number * 3.0, 1 if offset % 4096 == 0 else 2)
+    return trace
+
+
 def metadata_storm(*, repeated: bool = True) -> Trace:
     """Each rank opens, asks and closes again and again (or many files), and writes a little."""
     trace = Trace(4)

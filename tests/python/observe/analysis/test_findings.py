@@ -131,6 +131,20 @@ def test_misalignment_in_one_stream_is_none_where_nothing_shows_a_cost(ask: Ask)
     assert not is_found(ask(scenarios.misaligned_in_turn(1)), "misaligned-writes")
 
 
+def test_pieces_below_a_block_are_small_and_not_misaligned(ask: Ask) -> None:
+    answers = ask(scenarios.below_a_block())
+    assert is_found(answers, "small-writes")
+    assert not is_found(answers, "misaligned-writes")
+
+
+def test_small_pieces_that_cross_stripes_without_need_are_misaligned(ask: Ask) -> None:
+    trace = Trace(2)
+    file = trace.file("/scratch/table", block_bytes=MIB, stripe_bytes=MIB, servers=["ost1", "ost2"])
+    for number in range(400):
+        trace.write(number % 2, file, number * MIB + MIB - 100, 200, number * 3.0, 2)
+    assert is_found(ask(trace), "misaligned-writes")
+
+
 def test_misalignment_without_comparison_has_no_cost(ask: Ask) -> None:
     trace = scenarios.misaligned_in_turn(2)
     one = finding_of(ask(trace), "misaligned-writes")
