@@ -171,7 +171,7 @@ STUDIES = {
     "applications": Study(
         # One storage host, as LAMMPS has one file.
         "LAMMPS beside fio, both unmodified: forecasts are all that the coordinator knows", "", _bed(3, 2, storage=1),
-        {"": Pair(Lammps("c1", 2, 50, 6, 20), Writers(mounts(["c2", "c3"], 2), 32 * MIB, tells=False),
+        {"": Pair(Lammps("c1", 2, 50, 6, 20), Writers(mounts(["c2", "c3"], 2), 48 * MIB, tells=False),
                   ((1.02, 8.0), (1.02, 2.4)))},
         ("none", "fcfs", "interrupt", "dynamic"), 55, Delays(parse_delays("-0.5TA,0,0.5TA,1TA,1.5TA")),
         one_phase=False, others=("delay", "fair-share", "set-10"), others_at=Delays(parse_delays("0,0.5TA,1TA")),
