@@ -29,6 +29,7 @@ TEST(time_left, expects_a_phase_of_which_nothing_is_known_to_go_on_for_as_long_a
     one.worked_s = 40;
     EXPECT_EQ(one.left_s(100), 40);
     one.agents.back().phase->left_s = 3;
+    one.agents.back().left_told_worked_s = 40;
     EXPECT_EQ(one.left_s(100), 3);
 }
 
@@ -144,6 +145,68 @@ TEST(time_left, expects_a_phase_that_has_moved_what_it_told_to_end_unless_it_mov
     c.now_s += 0.5;
     c.say("A", moved_in(0.5, 5'000'000, c.lease["A"], 1));
     EXPECT_NEAR(c.of("A").left_s, 5, 0.01) << "as long again as it has worked";
+}
+
+/// A has the turn, and B waits for it; A moves 100 MB/s.
+conversation turn_of_a(const inform& phase_of_a, const inform& phase_of_b) {
+    settings how = conversation::quick(policy::rule::fcfs);
+    how.bounds.starvation_s = 1e6;
+    conversation c(how);
+    c.join("A");
+    c.join("B");
+    c.say("A", stopped{c.lease["A"]});  // of the standing turn
+    c.say("A", phase_of_a);
+    c.say("B", phase_of_b);
+    return c;
+}
+
+TEST(time_left, takes_a_phase_that_is_late_for_as_late_as_it_was_while_it_waits) {
+    for (const double forecast_s : {0.0, 1.0}) {
+        SCOPED_TRACE(forecast_s);
+        settings how = conversation::quick(policy::rule::interrupt);
+        how.stalled_s = 3600;
+        conversation c(how);
+        c.join("A");
+        c.join("B");
+        c.say("A", stopped{c.lease["A"]});
+        inform begun = phase_of(1, forecast_s, 100'000'000);
+        begun.alone_s = 0;
+        c.say("A", begun);
+        move_a(c, 4);
+        for (int i = 0; i < 80; ++i) {  // all that was told has moved; now it cleans caches
+            c.now_s += 0.25;
+            c.say("A", moved_in(0.25, 0, c.lease["A"], 1));
+        }
+        EXPECT_NEAR(c.of("A").left_s, 20, 0.1);
+        c.say("B", phase_of(1, 1));
+        EXPECT_EQ(c.of("A").turn, turn_stage::recalled);
+        EXPECT_NEAR(c.of("A").left_s, 20, 0.1);
+        c.say("A", stopped{c.lease["A"]});
+        EXPECT_TRUE(c.has_turn("B"));
+        EXPECT_NEAR(c.of("A").left_s, 20, 0.1) << "it is no nearer to its end than it was";
+        c.say("B", release{1});
+        EXPECT_TRUE(c.has_turn("A"));
+        EXPECT_NEAR(c.of("A").left_s, 20, 0.1);
+    }
+}
+
+TEST(time_left, comes_no_nearer_to_its_end_while_a_phase_waits) {
+    for (const double waited_s : {1.0, 10.0}) {
+        SCOPED_TRACE(waited_s);
+        conversation c = turn_of_a(phase_of(1, 100), phase_of(1, 1));
+        for (int i = 0; i < static_cast<int>(4 * waited_s); ++i) {
+            c.now_s += 0.25;
+            c.say("A", moved_in(0.25, 25'000'000, c.lease["A"]));
+            c.say("B", heartbeat{});
+        }
+        EXPECT_NEAR(c.of("B").left_s, 1, 1e-9);
+        c.say("A", release{1});
+        EXPECT_TRUE(c.has_turn("B"));
+        EXPECT_NEAR(c.of("B").left_s, 1, 1e-9);
+        c.now_s += 0.1;
+        c.settle();
+        EXPECT_NEAR(c.of("B").left_s, 0.9, 1e-9);
+    }
 }
 
 TEST(time_left, expects_phases_to_be_as_much_longer_as_those_before) {

@@ -24,12 +24,8 @@ constexpr double known_after_s = 0.5;
 /// Any will do to tell small phases from large ones.
 constexpr double first_bytes_per_s = 1e8;
 
-double part_of_each(size_t movers) {
-    return 1.0 / static_cast<double>(std::max<size_t>(1, movers));
-}
-
-double left_after(double left_s, double moved_s) {
-    const double still_s = left_s - moved_s;
+double left_after(double left_s, double worked_s) {
+    const double still_s = left_s - worked_s;
     return std::max(least_left_s, still_s > 0 ? still_s : -still_s);
 }
 
@@ -47,19 +43,19 @@ bool job::connected() const {
     return std::ranges::any_of(agents, [](const agent& one) { return one.connection != 0; });
 }
 
-void agent::note_left(double now_s) {
+void agent::note_left(double worked_s) {
     const bool any_left = phase && (phase->bytes_left > 0 || phase->left_s > 0);
     size_told = size_told || any_left;
     if (any_left || !size_told)
-        ran_out_s = never;
+        ran_out_worked_s = never;
     else
-        ran_out_s = std::min(ran_out_s, now_s);
+        ran_out_worked_s = std::min(ran_out_worked_s, worked_s);
 }
 
 void agent::end_phase() {
     phase.reset();
     size_told = false;
-    ran_out_s = never;
+    ran_out_worked_s = never;
     under_way = 0;
     speed.phase_ended();
 }
@@ -85,19 +81,27 @@ policy::movement job::state_now() const {
     return expects_phase() ? policy::movement::expected : policy::movement::computing;
 }
 
+double job::part_of_each() const {
+    return 1 / static_cast<double>(1 + others);
+}
+
 /// Where no speed was reported, all that move are taken to be equally fast.
-void job::work(double now_s, size_t movers) {
-    const double passed_s = std::max(0.0, now_s - worked_at_s);
+double job::worked_until(double now_s) const {
+    if (!moves()) return worked_s;
+    return worked_s + std::max(0.0, now_s - worked_at_s) * (speed > 0 ? speed : part_of_each());
+}
+
+void job::work(double now_s) {
+    worked_s = worked_until(now_s);
     worked_at_s = now_s;
-    if (moves()) worked_s += passed_s * (speed > 0 ? speed : part_of_each(movers));
 }
 
 /// Work is counted by it, and forecasts run out by it. None near 0 is believed: who tells one would have a phase that
 /// never goes on, so that its end would be believed to be as near as ever, and no forecast would be found to be short.
 /// Nor one much below what the bytes say, nor above 1: the end would move away while the phase goes on.
-void job::hear_speed(double told, double now_s, size_t movers) {
+void job::hear_speed(double told, double now_s) {
     if (!(told > 0)) return;
-    double least = part_of_each(movers) / most_slow_down;
+    double least = part_of_each() / most_slow_down;
     const alone_speed usual = alone(now_s);
     if (usual.seconds > known_after_s && usual.bytes_per_s > 0)
         least = std::max(least, std::min(1.0, bytes_per_s() / usual.bytes_per_s) * least_of_measured);
@@ -202,10 +206,11 @@ double job::left_s(double now_s) const {
     const alone_speed usual = alone(now_s);
     const double slower = slowed_down(usual);
     const double by_others_s = bytes * not_told(now_s) / speed_by_others();
+    const double done_s = worked_until(now_s);
     double longest_s = -1;
     for (const agent& one : agents) {
         if (!one.phase) continue;
-        double left_s = -1, told_s = one.left_told_s;
+        double left_s = -1, told_worked_s = one.left_told_worked_s;
         if (one.phase->left_s > 0) {
             left_s = one.phase->left_s;
         } else if (one.phase->bytes_left > 0 && one.speed.bytes_per_s() > 0) {
@@ -213,23 +218,22 @@ double job::left_s(double now_s) const {
             const double each_s = static_cast<double>(one.phase->bytes_left) / (one.speed.bytes_per_s() * slower);
             const bool by_all = usual.bytes_per_s > 0 && !one.speed.is_settled();
             left_s = by_all ? bytes / usual.bytes_per_s : each_s;
-            told_s = one.reported_s;
-        } else if (one.ran_out_s < never) {
+            told_worked_s = one.bytes_told_worked_s;
+        } else if (one.ran_out_worked_s < never) {
             left_s = 0;
-            told_s = one.ran_out_s;
+            told_worked_s = one.ran_out_worked_s;
         } else if (one.phase->alone_s > 0) {
             left_s = one.phase->alone_s;
         } else if (one.phase->bytes_left > 0) {
             left_s = by_others_s;
-            told_s = one.reported_s;
+            told_worked_s = one.bytes_told_worked_s;
         }
         if (left_s < 0) continue;
-        if (has.any()) left_s = left_after(left_s, std::max(0.0, now_s - told_s) * (speed > 0 ? speed : 1));
-        longest_s = std::max({longest_s, left_s, least_left_s});
+        longest_s = std::max(longest_s, left_after(left_s, done_s - told_worked_s));
     }
     // Of which nothing is known: what has gone on for some time goes on for as long again.
-    if (longest_s < 0 && worked_s > policy::sound::unknown_s) longest_s = worked_s;
-    return trust.left_s(longest_s, worked_s);
+    if (longest_s < 0 && done_s > policy::sound::unknown_s) longest_s = done_s;
+    return trust.left_s(longest_s, done_s);
 }
 
 /// It begins with the first agent, and takes as long as the longest.
@@ -275,7 +279,7 @@ void job::describe(policy::application& into, double now_s) const {
         into.between_starts_s = std::max(into.between_starts_s, one.phase->between_starts_s);
     }
     into.demand = std::min(into.demand, most_demand(now_s));
-    if (into.left_s >= 0) into.alone_s = std::max(into.alone_s, worked_s + into.left_s);
+    if (into.left_s >= 0) into.alone_s = std::max(into.alone_s, worked_until(now_s) + into.left_s);
     // Agents know more than was seen here, e.g. phases before a restart. But a short time is priority under set-10, so
     // none is believed that is shorter than what was seen, or than the phase.
     into.between_starts_s = std::max({into.between_starts_s, between_starts.mean(), into.alone_s});

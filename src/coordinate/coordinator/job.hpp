@@ -34,11 +34,13 @@ struct agent {
     double stale_by_heard_s = never;  ///< lost, or back and has not told its phase again: then that is forgotten
 
     std::optional<inform> phase;  ///< as told last, progress included
-    double left_told_s = 0;       ///< when its left_s was told
     bool size_told = false;       ///< bytes or time that were left of the phase, once at least
-    double ran_out_s = never;     ///< when nothing was left any more of what was told
-    double reported_s = 0;        ///< begin of the interval that its next `progress` is about
-    double over_until_s = 0;      ///< up to when its reports have told, by the intervals that it named
+    // By the work of the application (job::worked_s): while it waits, its end comes no nearer.
+    double left_told_worked_s = 0;    ///< when its left_s was told
+    double bytes_told_worked_s = 0;   ///< likewise bytes_left
+    double ran_out_worked_s = never;  ///< when nothing was left any more of what was told
+    double reported_s = 0;            ///< begin of the interval that its next `progress` is about
+    double over_until_s = 0;          ///< up to when its reports have told, by the intervals that it named
     link_speed speed;
     mean_speed alone{10};     ///< while no other application moved
     double phase_told_s = 0;  ///< its begin
@@ -54,7 +56,7 @@ struct agent {
     double next_told_s = 0;
 
     /// After the phase has changed: whether anything is left of what was told.
-    void note_left(double now_s);
+    void note_left(double worked_s);
     void end_phase();
 
     double wait_told_s = -1;  ///< `wait::expected_s`; negative: none told
@@ -117,10 +119,12 @@ struct job {
     [[nodiscard]] bool expects_phase() const;
     /// Has a turn and a phase, also while it is being stopped.
     [[nodiscard]] bool moves() const { return has.any() && in_phase(); }
-    /// Work done counts up to now. `movers`: that move at present.
-    void work(double now_s, size_t movers);
-    /// That its agent tells, relative to the speed alone, beside others: `movers`, itself among them.
-    void hear_speed(double told, double now_s, size_t movers);
+    /// Work done counts up to now.
+    void work(double now_s);
+    /// worked_s as it will be after work().
+    [[nodiscard]] double worked_until(double now_s) const;
+    /// That its agent tells, relative to the speed alone.
+    void hear_speed(double told, double now_s);
     /// Computed from turn and phases.
     [[nodiscard]] policy::movement state_now() const;
     [[nodiscard]] int64_t processes() const;
@@ -142,6 +146,7 @@ struct job {
     void describe(policy::application& into, double now_s) const;
 
   private:
+    [[nodiscard]] double part_of_each() const;
     [[nodiscard]] double usual_by_others() const;
     [[nodiscard]] double speed_by_others() const;
     [[nodiscard]] double slowed_down(const alone_speed& usual) const;

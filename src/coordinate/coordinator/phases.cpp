@@ -118,7 +118,7 @@ void phases::begin(job& of, const inform& what, moment at, outbox& out) {
 }
 
 void phases::informed(registry& all, job& of, agent& by, const inform& what, moment at, outbox& out) {
-    of.work(at.now_s, movers_.list(all, at.now_s).size());
+    of.work(at.now_s);
     const bool begins = !of.in_phase();
     if (begins) begin(of, what, at, out);
     if (!by.phase) by.reported_s = by.over_until_s = by.phase_told_s = at.now_s;
@@ -127,8 +127,8 @@ void phases::informed(registry& all, job& of, agent& by, const inform& what, mom
     const bool other_use = by.phase && by.phase->demand != what.demand;
     by.phase = what;
     add_targets(all, of, begins, std::exchange(by.phase->targets, {}), at.now_s);
-    by.left_told_s = at.now_s;
-    by.note_left(at.now_s);
+    by.left_told_worked_s = by.bytes_told_worked_s = of.worked_s;
+    by.note_left(of.worked_s);
     by.stale_by_heard_s = never;
     by.wait_told_s = -1;
     if (what.left_s > 0) of.trust.told(of.worked_s, what.left_s);
@@ -200,19 +200,19 @@ void phases::progressed(registry& all, job& of, agent& by, const progress& what,
     }
     out.counted.bytes_moved += static_cast<uint64_t>(what.bytes_moved);
     of.moved_bytes = std::min(most_bytes_together, of.moved_bytes + what.bytes_moved);
-    const size_t moving = movers_.list(all, at.now_s).size();
-    of.work(at.now_s, moving);
-    of.hear_speed(what.speed, at.now_s, moving);
+    of.work(at.now_s);
+    of.hear_speed(what.speed, at.now_s);
     const bool beyond = what.bytes_left == 0 && what.bytes_moved > by.phase->bytes_left;
     by.phase->bytes_left =
         what.bytes_left > 0 ? what.bytes_left : std::max<int64_t>(0, by.phase->bytes_left - what.bytes_moved);
+    by.bytes_told_worked_s = of.worked_s;
     if (what.left_s > 0) {
         by.phase->left_s = what.left_s;
-        by.left_told_s = at.now_s;
+        by.left_told_worked_s = of.worked_s;
         of.trust.told(of.worked_s, what.left_s);
     }
     if (beyond) by.size_told = false;  // it told too little: nothing is known of the rest
-    by.note_left(at.now_s);
+    by.note_left(of.worked_s);
     if (!asked) {
         ++out.counted.unasked_progress;
         all.note_state(of, at.now_s);
@@ -238,7 +238,7 @@ void phases::progressed(registry& all, job& of, agent& by, const progress& what,
 void phases::proceed(registry& all, job& of, moment at, outbox& out) {
     if (!of.has.ending()) return;
     had_.charge(of, at.now_s);
-    of.work(at.now_s, movers_.list(all, at.now_s).size());
+    of.work(at.now_s);
     if (!turns_.proceed(of, out)) return;
     of.proven = of.proven || of.moved_bytes > 0;
     settle(all, of, at.now_s);
@@ -268,7 +268,7 @@ void phases::stopped(registry& all, job& of, agent& by, const coordinate::stoppe
 
 /// The phase of one agent is over. That of the application is over with the last one, and with it the turn.
 void phases::finish(registry& all, job& of, agent& by, moment at, outbox& out) {
-    of.work(at.now_s, movers_.list(all, at.now_s).size());
+    of.work(at.now_s);
     had_.charge(of, at.now_s);
     const double cost = cost_now(of, how_.metric, at.now_s);
     const bool had_phase = by.phase.has_value();
