@@ -209,6 +209,23 @@ TEST(time_left, comes_no_nearer_to_its_end_while_a_phase_waits) {
     }
 }
 
+TEST(time_left, is_not_known_any_more_once_more_has_moved_than_was_told) {
+    conversation c(conversation::quick(policy::rule::dynamic));
+    c.join("A");
+    inform begun = phase_of(1, 1, 100'000'000);
+    begun.lease = c.lease["A"];
+    c.say("A", begun);
+    move_a(c, 4);
+    EXPECT_NEAR(c.of("A").left_s, 0.001, 1e-6);
+    move_a(c, 1);
+    EXPECT_NEAR(c.of("A").left_s, 1.25, 0.01) << "as long again as it has worked";
+    progress told_anew = moved_in(0.25, 25'000'000, c.lease["A"]);
+    told_anew.left_s = 3;
+    c.now_s += 0.25;
+    c.say("A", told_anew);
+    EXPECT_NEAR(c.of("A").left_s, 3.5, 0.01) << "by so much the end was put off";
+}
+
 TEST(time_left, expects_phases_to_be_as_much_longer_as_those_before) {
     forecast_trust trust;
     for (int i = 0; i < 8; ++i) {

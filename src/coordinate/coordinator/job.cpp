@@ -46,6 +46,7 @@ bool job::connected() const {
 void agent::note_left(double worked_s) {
     const bool any_left = phase && (phase->bytes_left > 0 || phase->left_s > 0);
     size_told = size_told || any_left;
+    bytes_told = bytes_told || (phase && phase->bytes_left > 0);
     if (any_left || !size_told)
         ran_out_worked_s = never;
     else
@@ -54,7 +55,7 @@ void agent::note_left(double worked_s) {
 
 void agent::end_phase() {
     phase.reset();
-    size_told = false;
+    size_told = bytes_told = false;
     ran_out_worked_s = never;
     under_way = 0;
     speed.phase_ended();

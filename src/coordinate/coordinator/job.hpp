@@ -35,6 +35,7 @@ struct agent {
 
     std::optional<inform> phase;  ///< as told last, progress included
     bool size_told = false;       ///< bytes or time that were left of the phase, once at least
+    bool bytes_told = false;      ///< likewise bytes
     // By the work of the application (job::worked_s): while it waits, its end comes no nearer.
     double left_told_worked_s = 0;    ///< when its left_s was told
     double bytes_told_worked_s = 0;   ///< likewise bytes_left

@@ -202,7 +202,8 @@ void phases::progressed(registry& all, job& of, agent& by, const progress& what,
     of.moved_bytes = std::min(most_bytes_together, of.moved_bytes + what.bytes_moved);
     of.work(at.now_s);
     of.hear_speed(what.speed, at.now_s);
-    const bool beyond = what.bytes_left == 0 && what.bytes_moved > by.phase->bytes_left;
+    const bool tells_rest = what.bytes_left > 0 || what.left_s > 0;
+    const bool beyond = by.bytes_told && !tells_rest && what.bytes_moved > by.phase->bytes_left;
     by.phase->bytes_left =
         what.bytes_left > 0 ? what.bytes_left : std::max<int64_t>(0, by.phase->bytes_left - what.bytes_moved);
     by.bytes_told_worked_s = of.worked_s;
@@ -211,7 +212,10 @@ void phases::progressed(registry& all, job& of, agent& by, const progress& what,
         by.left_told_worked_s = of.worked_s;
         of.trust.told(of.worked_s, what.left_s);
     }
-    if (beyond) by.size_told = false;  // it told too little: nothing is known of the rest
+    if (beyond) {  // it told too little: nothing is known of the rest
+        by.size_told = by.bytes_told = false;
+        by.phase->left_s = by.phase->alone_s = 0;
+    }
     by.note_left(of.worked_s);
     if (!asked) {
         ++out.counted.unasked_progress;
