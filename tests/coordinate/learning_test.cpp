@@ -334,6 +334,20 @@ TEST(learning, knows_no_speed_alone_before_each_node_had_the_time_to_tell_of_its
     }
 }
 
+TEST(learning, takes_nodes_whose_calls_go_on_for_as_fast_as_those_that_are_known) {
+    conversation c = two_nodes();
+    for (int i = 0; i < 6; ++i) {
+        c.now_s += 0.125;
+        c.say("A", moved_in(0.125, 2'500'000, c.lease["A"]));
+        // Its first call has begun, and has not ended.
+        c.say("A2", moved_in(0.125, i == 0 ? 100'000'000 : 0, c.lease["A2"], 1));
+    }
+    c.join("B");
+    c.say("B", phase_of(1, 0, 1'000'000'000));
+    EXPECT_NEAR(believed_demand(c, "A"), 0.4, 1e-9) << "twice of what one node moves";
+    EXPECT_EQ(believed_demand(c, "B"), 1) << "nothing was learnt of a part";
+}
+
 TEST(learning, takes_no_speed_alone_from_a_call_that_began_beside_another_application) {
     conversation c(free_for_all());
     c.join("A");

@@ -136,6 +136,7 @@ struct job {
     struct alone_speed {
         double bytes_per_s = 0;
         double seconds = 0;  ///< that it is about, of the node that is known least; 0: not known
+        bool of_all = true;  ///< nodes that have moved bytes in the phase; else those not known count as the others
     };
     /// Of the nodes in the phase, while nobody else moved; of all nodes between phases.
     [[nodiscard]] alone_speed alone(double now_s) const;

@@ -180,7 +180,7 @@ void phases::learn_alone(const registry& all, job& of, agent& by, const begun_by
     if (began_s < by.phase_told_s + caches_fill_s && moved.seconds < long_enough_s) return;
     by.alone.add(static_cast<double>(moved.bytes), moved.seconds);
     const job::alone_speed known = of.alone(now_s);
-    if (!(known.seconds > 0)) return;
+    if (!(known.seconds > 0) || !known.of_all) return;
     const double each_s = moved.seconds / static_cast<double>(of.agents_in_phase());
     alone_.add(believed_of_storage(known.bytes_per_s), of.processes(), of.nodes(), each_s);
     // Others may be able to move, too.
@@ -200,6 +200,7 @@ void phases::progressed(registry& all, job& of, agent& by, const progress& what,
     }
     out.counted.bytes_moved += static_cast<uint64_t>(what.bytes_moved);
     of.moved_bytes = std::min(most_bytes_together, of.moved_bytes + what.bytes_moved);
+    by.phase->bytes_moved = std::min(most_bytes_together, by.phase->bytes_moved + what.bytes_moved);
     of.work(at.now_s);
     of.hear_speed(what.speed, at.now_s);
     const bool tells_rest = what.bytes_left > 0 || what.left_s > 0;
