@@ -226,6 +226,26 @@ TEST(time_left, is_not_known_any_more_once_more_has_moved_than_was_told) {
     EXPECT_NEAR(c.of("A").left_s, 3.5, 0.01) << "by so much the end was put off";
 }
 
+TEST(time_left, believes_the_first_moments_of_a_phase_little_where_others_have_moved_alone) {
+    for (const double alone_for_s : {0.0, 0.05, 0.6}) {
+        SCOPED_TRACE(alone_for_s);
+        job one;
+        one.storage.alone_bytes_per_s = 1e8;
+        one.agents.emplace_back().phase = inform{.bytes_left = 1'000'000'000};
+        one.agents.back().speed.observe(40'000'000, 0.1, false);
+        if (alone_for_s > 0) one.agents.back().alone.add(2e8 * alone_for_s, alone_for_s);
+        const double speed = alone_for_s == 0 ? 1e8 + 3e8 / 12 : alone_for_s < 0.5 ? 1.1e8 : 2e8;
+        EXPECT_NEAR(one.left_s(0), 1e9 / speed, 1e-6);
+        for (int i = 0; i < 40; ++i) one.agents.back().speed.observe(20'000'000, 0.1, false);
+        EXPECT_NEAR(one.left_s(0), 5, 0.1);
+        one.storage.alone_bytes_per_s = 0;
+        one.agents.back().alone = mean_speed{10};
+        one.agents.back().speed = {};
+        one.agents.back().speed.observe(40'000'000, 0.1, false);
+        EXPECT_EQ(one.left_s(0), 2.5) << "nothing else is known";
+    }
+}
+
 TEST(time_left, expects_phases_to_be_as_much_longer_as_those_before) {
     forecast_trust trust;
     for (int i = 0; i < 8; ++i) {

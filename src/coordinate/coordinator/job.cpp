@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "policy/sound_values.hpp"
 
@@ -208,11 +209,21 @@ double job::slowed_down(const alone_speed& usual) const {
     return now > 0 && usual.seconds >= known_after_s ? std::max(1.0, usual.bytes_per_s / now) : 1;
 }
 
+/// By its own time alone; until that is long enough, by the others that moved alone for the rest. 0: not known.
+double job::speed_alone(const alone_speed& usual) const {
+    const double part = std::min(1.0, usual.seconds / known_after_s);
+    return usual_by_others() > 0 ? std::lerp(speed_by_others(), usual.bytes_per_s, part) : usual.bytes_per_s;
+}
+
 double job::left_s(double now_s) const {
     const auto bytes = static_cast<double>(bytes_left());
     const alone_speed usual = alone(now_s);
     const double slower = slowed_down(usual);
-    const double by_others_s = bytes * not_told(now_s) / speed_by_others();
+    const double will_tell = not_told(now_s);
+    const double by_others_s = bytes * will_tell / speed_by_others();
+    const double all_bytes_per_s = speed_alone(usual);
+    const double each_bytes_per_s =
+        all_bytes_per_s / (will_tell * static_cast<double>(std::max<int64_t>(1, agents_in_phase())));
     const double done_s = worked_until(now_s);
     double longest_s = -1;
     for (const agent& one : agents) {
@@ -222,9 +233,10 @@ double job::left_s(double now_s) const {
             left_s = one.phase->left_s;
         } else if (one.phase->bytes_left > 0 && one.speed.bytes_per_s() > 0) {
             // By all nodes until the speed of each is known well.
-            const double each_s = static_cast<double>(one.phase->bytes_left) / (one.speed.bytes_per_s() * slower);
-            const bool by_all = usual.bytes_per_s > 0 && !one.speed.is_settled();
-            left_s = by_all ? bytes / usual.bytes_per_s : each_s;
+            const bool by_all = usual.bytes_per_s > 0 && one.speed.known() < 1;
+            const double its = one.speed.bytes_per_s();
+            const double known = each_bytes_per_s > 0 ? std::lerp(each_bytes_per_s, its, one.speed.known()) : its;
+            left_s = by_all ? bytes / all_bytes_per_s : static_cast<double>(one.phase->bytes_left) / (known * slower);
             told_worked_s = one.bytes_told_worked_s;
         } else if (one.ran_out_worked_s < never) {
             left_s = 0;

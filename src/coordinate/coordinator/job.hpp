@@ -151,6 +151,7 @@ struct job {
     [[nodiscard]] double part_of_each() const;
     [[nodiscard]] double usual_by_others() const;
     [[nodiscard]] double speed_by_others() const;
+    [[nodiscard]] double speed_alone(const alone_speed& usual) const;
     [[nodiscard]] double slowed_down(const alone_speed& usual) const;
     [[nodiscard]] double not_told(double now_s) const;
     void describe_next(policy::application& into, double now_s) const;

@@ -31,8 +31,8 @@ class link_speed {
     }
     /// 0: not known yet.
     [[nodiscard]] double bytes_per_s() const { return latest_.bytes_per_s(); }
-    /// The latest bytes are those of a second or so.
-    [[nodiscard]] bool is_settled() const { return latest_.seconds() > 1.2; }
+    /// How much is known of it, up to 1: the latest bytes are those of a second or so.
+    [[nodiscard]] double known() const { return std::min(1.0, latest_.seconds() / settled_s); }
     /// Until what was begun has moved at the mean speed of a longer time, in which the time of syncs counts, too: what
     /// was written into caches moves then. Where no speed is known yet, by the slowest link there is: calls of
     /// few bytes are no excuse for long.
@@ -47,6 +47,7 @@ class link_speed {
     [[nodiscard]] double mean() const { return long_.bytes_per_s(); }
     [[nodiscard]] double assumed() const { return mean() > 0 ? mean() : slowest_bytes_per_s; }
 
+    static constexpr double settled_s = 1.2;
     static constexpr double slowest_bytes_per_s = 1e6;
     /// No node moves more, whatever it tells. One call may have more bytes than the lease, so leases tell no bound.
     static constexpr double fastest_bytes_per_s = 1e11;
