@@ -386,6 +386,39 @@ TEST(learning, takes_a_larger_application_for_as_many_times_faster_than_those_th
     }
 }
 
+TEST(learning, takes_an_application_for_as_large_as_the_fastest_of_the_latest_ones_however_long_a_slow_one_moved) {
+    conversation c(free_for_all());
+    for (const char* const who : {"A", "L", "B"}) c.join(who);
+    c.say("A", stopped{c.lease["A"]});  // of the standing turn
+    c.say("A", phase_of(1, 0, 1'000'000'000));
+    for (int i = 0; i < 20; ++i) {
+        c.now_s += 0.25;
+        c.say("A", moved_in(0.25, 17'500'000, c.lease["A"]));
+    }
+    c.say("A", release{1});
+    c.say("L", phase_of(1, 0, 1'000'000'000));
+    for (int i = 0; i < 240; ++i) {
+        c.now_s += 0.25;
+        c.say("L", moved_in(0.25, 250'000, c.lease["L"]));
+    }
+    c.say("B", phase_of(1, 0, 1'000'000'000));
+    EXPECT_NEAR(believed_demand(c, "L"), 0.01, 1e-6);
+    EXPECT_NEAR(believed_demand(c, "B"), 0.7, 1e-6);
+    for (int i = 0; i < 8; ++i) {  // all that came later are slow
+        const std::string who = "L" + std::to_string(i);
+        c.say(i == 0 ? "L" : "L" + std::to_string(i - 1), release{1});
+        if (i == 0) c.say("B", release{1});
+        c.join(who);
+        c.say(who, phase_of(1, 0, 1'000'000'000));
+        for (int k = 0; k < 4; ++k) {
+            c.now_s += 0.25;
+            c.say(who, moved_in(0.25, 250'000, c.lease[who]));
+        }
+    }
+    c.say("B", phase_of(2, 0, 1'000'000'000));
+    EXPECT_NEAR(believed_demand(c, "B"), 0.01, 0.005);
+}
+
 TEST(learning, takes_no_speed_from_calls_that_all_begin_at_once) {
     link_speed of;  // four writers, whose calls of 1 MB take 0.1 s
     of.observe(4'000'000, 0.0001, true);

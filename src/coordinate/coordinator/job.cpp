@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "coordinate/coordinator/moved_alone.hpp"
 #include "policy/sound_values.hpp"
 
 namespace halcyon::coordinate {
@@ -21,7 +22,7 @@ constexpr double most_slow_down = 16;
 /// those of times alone, no less than this is believed.
 constexpr double least_of_measured = 0.5;
 /// Moved alone, until the speed alone is known.
-constexpr double known_after_s = 0.5;
+constexpr double known_after_s = moved_alone::known_after_s;
 /// Any will do to tell small phases from large ones.
 constexpr double first_bytes_per_s = 1e8;
 
@@ -186,8 +187,10 @@ double job::most_demand(double now_s) const {
     const alone_speed own = alone(now_s);
     double usual = own.bytes_per_s;
     if (own.seconds < known_after_s) {
-        // What it moves beside others is a part of it, of a new one at least.
-        usual = std::max(usual_by_others(), worked_s > known_after_s ? bytes_per_s() : 0);
+        // As much as any other: who is taken for too large waits, who is taken for too small slows others down. What it
+        // moves beside others is a part of it, of a new one at least.
+        const double beside_others = worked_s > known_after_s ? bytes_per_s() : 0;
+        usual = std::max({usual_by_others(), storage.fastest_bytes_per_s, beside_others});
     }
     const double share = usual / storage.bytes_per_s;
     if (!(share > 0) || share >= all) return 1;

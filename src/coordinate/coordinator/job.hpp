@@ -99,14 +99,15 @@ struct job {
     double worked_at_s = 0;  ///< up to when that counts
     double speed = 0;        ///< by the latest report, as far as that is believed (hear_speed); 0: not known
     struct {
-        double alone_bytes_per_s = 0;  ///< of others that had it for themselves
-        double alone_processes = 0;    ///< of these, by their time
-        double alone_nodes = 0;        ///< likewise
-        double bytes_per_s = 0;        ///< that it can bear
-    } storage;                         ///< as known at the latest decision; 0: not known
-    double demand_decided_by = 1;      ///< most_demand() then
-    bool proven = false;               ///< has moved bytes in a turn that ended well
-    uint32_t penalties = 0;            ///< turns that it lost by its own fault
+        double alone_bytes_per_s = 0;    ///< of others that had it for themselves
+        double alone_processes = 0;      ///< of these, by their time
+        double alone_nodes = 0;          ///< likewise
+        double fastest_bytes_per_s = 0;  ///< of the fastest of them, as if that were as large as this one
+        double bytes_per_s = 0;          ///< that it can bear
+    } storage;                           ///< as known at the latest decision; 0: not known
+    double demand_decided_by = 1;        ///< most_demand() then
+    bool proven = false;                 ///< has moved bytes in a turn that ended well
+    uint32_t penalties = 0;              ///< turns that it lost by its own fault
     double penalized_s = 0;
     double barred_until_s = 0;  ///< waits until then if anybody else wants the storage
 

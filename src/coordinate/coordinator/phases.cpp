@@ -162,12 +162,12 @@ double phases::believed_over_s(agent& by, double told_s, double now_s) const {
 }
 
 /// Of one application's speed alone, for all others: no more than the storage bears, and not much more than was learnt
-/// of it before. A faster storage is learnt within some ten seconds for each factor of ten; one false report changes
-/// little.
-double phases::believed_of_storage(double bytes_per_s) const {
+/// of it before, or of others. A faster storage is learnt within some ten seconds for each factor of ten; one false
+/// report changes little.
+double phases::believed_of_storage(uint64_t id, double bytes_per_s) const {
     constexpr double most_growth = 4;
     if (how_.storage_bytes_per_s > 0) bytes_per_s = std::min(bytes_per_s, how_.storage_bytes_per_s);
-    const double before = alone_.bytes_per_s();
+    const double before = std::max(alone_.bytes_per_s(), alone_.fastest_but(id));
     return before > 0 ? std::min(bytes_per_s, most_growth * before) : bytes_per_s;
 }
 
@@ -182,7 +182,7 @@ void phases::learn_alone(const registry& all, job& of, agent& by, const begun_by
     const job::alone_speed known = of.alone(now_s);
     if (!(known.seconds > 0) || !known.of_all) return;
     const double each_s = moved.seconds / static_cast<double>(of.agents_in_phase());
-    alone_.add(believed_of_storage(known.bytes_per_s), of.processes(), of.nodes(), each_s);
+    alone_.add(of.id, believed_of_storage(of.id, known.bytes_per_s), of.processes(), of.nodes(), each_s);
     // Others may be able to move, too.
     if (std::abs(of.most_demand(now_s) - of.demand_decided_by) > 0.1) changed_ = true;
 }

@@ -72,6 +72,7 @@ class phases {
             .alone_bytes_per_s = alone_.bytes_per_s(),
             .alone_processes = alone_.processes(),
             .alone_nodes = alone_.nodes(),
+            .fastest_bytes_per_s = alone_.fastest(to.processes(), to.nodes()),
             .bytes_per_s = how_.storage_bytes_per_s,
         };
         to.demand_decided_by = to.most_demand(now_s);
@@ -95,7 +96,7 @@ class phases {
     void movers_changed(double now_s);
     void learn_alone(const registry& all, job& of, agent& by, const begun_bytes::moved& moved, double now_s);
     double believed_over_s(agent& by, double told_s, double now_s) const;
-    [[nodiscard]] double believed_of_storage(double bytes_per_s) const;
+    [[nodiscard]] double believed_of_storage(uint64_t id, double bytes_per_s) const;
 
     settings how_;
     turn_keeper turns_;
