@@ -196,6 +196,18 @@ TEST(learning, believes_of_no_report_that_more_has_moved_than_anything_can) {
     EXPECT_LT(expected_s, 11);
 }
 
+TEST(learning, adds_up_no_more_bytes_than_there_are_numbers_for) {
+    link_speed of;
+    for (int i = 0; i < 11; ++i) {
+        of.observe(int64_t{1} << 60U, 1e-9, true);
+        EXPECT_GE(of.bytes_per_s(), 0);
+    }
+    const auto moved = of.observe(0, 1, false);
+    ASSERT_TRUE(moved);
+    EXPECT_GT(moved->bytes, 0);
+    EXPECT_NEAR(of.bytes_per_s(), 1e11, 1);
+}
+
 TEST(learning, follows_a_storage_that_became_faster) {
     const double expected_s = expected_of_b([](conversation& c) {
         c.say("L", phase_of(1));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -20,12 +21,14 @@ class begun_bytes {
         [[nodiscard]] double bytes_per_s() const { return seconds > 0 ? static_cast<double>(bytes) / seconds : 0; }
     };
     static constexpr double least_s = 0.005;
+    /// Sums stop here, whatever is told.
+    static constexpr int64_t most_bytes = int64_t{1} << 61U;
 
     /// An interval. Returns what has moved, if that is known of anything.
     std::optional<moved> add(int64_t bytes, double seconds, bool under_way) {
         std::optional<moved> known;
         if (!were_under_way_ && under_way && seconds < least_s && held_.bytes == 0) stay_ = std::exchange(bytes, 0);
-        if (!under_way) bytes += std::exchange(stay_, 0);
+        if (!under_way) bytes = sum(bytes, std::exchange(stay_, 0));
         were_under_way_ = under_way;
         const bool others_follow = held_.bytes > 0 && held_.seconds >= least_s && bytes > 0 && under_way;
         if (others_follow) {
@@ -34,7 +37,7 @@ class begun_bytes {
             held_ = {};
         }
         if (held_.bytes > 0 || bytes > 0 || stay_ > 0) held_.seconds += seconds;
-        held_.bytes += bytes;
+        held_.bytes = sum(held_.bytes, bytes);
         if (under_way || held_.bytes == 0 || held_.seconds < least_s) return known;
         known = held_;
         known->begun_ago_s = held_.seconds;
@@ -44,6 +47,8 @@ class begun_bytes {
     void clear() { *this = {}; }
 
   private:
+    static int64_t sum(int64_t some, int64_t more) { return some + std::min(more, most_bytes - some); }
+
     moved held_;        ///< not known yet
     int64_t stay_ = 0;  ///< under way
     bool were_under_way_ = false;
