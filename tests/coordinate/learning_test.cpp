@@ -431,6 +431,28 @@ TEST(learning, takes_an_application_for_as_large_as_the_fastest_of_the_latest_on
     EXPECT_NEAR(believed_demand(c, "B"), 0.01, 0.005);
 }
 
+TEST(learning, learns_no_speed_alone_while_others_move_unasked) {
+    for (const bool unasked : {false, true}) {
+        settings how = free_for_all();
+        how.rule = policy::rule::fcfs;
+        how.bounds.starvation_s = 3600;
+        conversation c(how);
+        for (const char* const who : {"A", "L"}) c.join(who);
+        c.say("A", stopped{c.lease["A"]});  // of the standing turn
+        c.say("A", phase_of(1, 0, 1'000'000'000));
+        c.say("L", phase_of(1, 0, 1'000'000'000));
+        move_a(c, 8);
+        for (int i = 0; i < 80; ++i) {
+            c.now_s += 0.25;
+            if (unasked) c.say("L", progress{.lease = 0, .bytes_moved = 12'500'000});
+            c.say("A", moved_in(0.25, 12'500'000, c.lease["A"]));
+        }
+        for (const char* const who : {"L", "A"}) c.say(who, release{1});
+        c.say("A", phase_of(2, 0, 1'000'000'000));
+        EXPECT_EQ(believed_demand(c, "A") > 0.9, unasked);
+    }
+}
+
 TEST(learning, takes_no_speed_from_calls_that_all_begin_at_once) {
     link_speed of;  // four writers, whose calls of 1 MB take 0.1 s
     of.observe(4'000'000, 0.0001, true);

@@ -176,6 +176,7 @@ void phases::learn_alone(const registry& all, job& of, agent& by, const begun_by
     const double began_s = now_s - moved.begun_ago_s;
     // Nearly all of its time must have been alone.
     if (movers_.list(all, now_s).size() != 1 || movers_changed_s_ > began_s + 0.1 * moved.seconds) return;
+    if (began_s < learned_.disturbed_until_s()) return;
     // Caches take the first bytes of a phase faster than the storage does.
     if (began_s < by.phase_told_s + caches_fill_s && moved.seconds < long_enough_s) return;
     by.alone.add(static_cast<double>(moved.bytes), moved.seconds);

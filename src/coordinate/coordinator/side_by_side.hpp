@@ -23,6 +23,8 @@ class side_by_side {
     void movers_changed(double now_s);
     /// Somebody moved without having the turn.
     void disturbed(double until_s);
+    /// What began before that was not only by those that have the turn.
+    [[nodiscard]] double disturbed_until_s() const { return disturbed_until_s_; }
     /// `one` of `movers` moved at `speed`, relative to alone, from `begin_s` until `now_s`.
     void report(uint64_t one, std::span<const policy::application> movers, double speed, double begin_s, double now_s);
     void forget(uint64_t id) { learned_.forget(id); }
