@@ -187,6 +187,7 @@ double job::most_demand(double now_s) const {
     const alone_speed own = alone(now_s);
     double usual = own.bytes_per_s;
     if (own.seconds < known_after_s) {
+        if (fills_storage) return 1;
         // As much as any other: who is taken for too large waits, who is taken for too small slows others down. What it
         // moves beside others is a part of it, of a new one at least.
         const double beside_others = worked_s > known_after_s ? bytes_per_s() : 0;

@@ -105,6 +105,8 @@ struct job {
         double fastest_bytes_per_s = 0;  ///< of the fastest of them, as if that were as large as this one
         double bytes_per_s = 0;          ///< that it can bear
     } storage;                           ///< as known at the latest decision; 0: not known
+    double slow_since_s = never;         ///< beside others; never: it is not (storage_limit)
+    bool fills_storage = false;          ///< seen beside others, and has not moved alone since
     double demand_decided_by = 1;        ///< most_demand() then
     bool proven = false;                 ///< has moved bytes in a turn that ended well
     uint32_t penalties = 0;              ///< turns that it lost by its own fault
@@ -141,6 +143,8 @@ struct job {
     };
     /// Of the nodes in the phase, while nobody else moved; of all nodes between phases.
     [[nodiscard]] alone_speed alone(double now_s) const;
+    /// Likewise, by what others did; 0: nobody moved alone yet.
+    [[nodiscard]] double usual_by_others() const;
     /// At most the share of the storage that it takes alone, by its speeds; 1: nobody knows.
     [[nodiscard]] double most_demand(double now_s) const;
     /// Time that the phase still needs without others, as believed; negative: not known.
@@ -150,7 +154,6 @@ struct job {
 
   private:
     [[nodiscard]] double part_of_each() const;
-    [[nodiscard]] double usual_by_others() const;
     [[nodiscard]] double speed_by_others() const;
     [[nodiscard]] double speed_alone(const alone_speed& usual) const;
     [[nodiscard]] double slowed_down(const alone_speed& usual) const;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "coordinate/coordinator/storage_limit.hpp"
+
 namespace halcyon::coordinate {
 
 namespace {
@@ -184,8 +186,7 @@ void phases::learn_alone(const registry& all, job& of, agent& by, const begun_by
     if (!(known.seconds > 0) || !known.of_all) return;
     const double each_s = moved.seconds / static_cast<double>(of.agents_in_phase());
     alone_.add(of.id, believed_of_storage(of.id, known.bytes_per_s), of.processes(), of.nodes(), each_s);
-    // Others may be able to move, too.
-    if (std::abs(of.most_demand(now_s) - of.demand_decided_by) > 0.1) changed_ = true;
+    if (known.seconds >= moved_alone::known_after_s) of.fills_storage = false;
 }
 
 void phases::progressed(registry& all, job& of, agent& by, const progress& what, moment at, outbox& out) {
@@ -230,6 +231,9 @@ void phases::progressed(registry& all, job& of, agent& by, const progress& what,
     if (what.under_way > 0 && by.speed.ahead_s() > 0) of.busy_heard_s = at.heard_s;
     const double began_s = at.now_s - std::max({over_s, what.speed_s, moved ? moved->begun_ago_s : 0});
     if (moved) learn_alone(all, of, by, *moved, at.now_s);
+    // Others may be able to move, too, or not to go on.
+    changed_ = storage_limit::reported(all, of, movers_changed_s_, at.now_s) || changed_;
+    changed_ = changed_ || std::abs(of.most_demand(at.now_s) - of.demand_decided_by) > 0.1;
     learned_.report(of.id, movers_.list(all, at.now_s), what.speed, std::min(began_s, by.reported_s), at.now_s);
     by.reported_s = at.now_s;
     by.unused_bytes -= std::min(by.unused_bytes, what.bytes_moved);

@@ -1,0 +1,114 @@
+// Who moves side by side, by what applications are seen to take of the storage.
+#include <algorithm>
+
+#include "coordinate/conversation.hpp"
+
+namespace halcyon::coordinate {
+namespace {
+
+/// One that moves a gigabyte on a storage that is said to bear 100 MB/s.
+struct mover {
+    std::string name;
+    int64_t bytes_per_s = 0;
+    double speed = 0;  ///< relative to alone; 0: it has never moved alone
+};
+
+class side_by_side_storage : public testing::Test {
+  protected:
+    side_by_side_storage() : c(how()) {}
+    static settings how() {
+        settings made = conversation::quick(policy::rule::dynamic);
+        made.storage_bytes_per_s = 1e8;
+        made.stalled_s = 3600;
+        made.bounds.starvation_s = 3600;
+        return made;
+    }
+    void begin(const std::string& who, int64_t processes = 1) {
+        c.connect(who);
+        registration what = conversation::registration_of(who);
+        what.processes = processes;
+        c.say(who, what);
+        c.say(who, phase_of(1, 0, 10'000'000'000));
+    }
+    /// Those that have the turn move; the others answer a recall.
+    void pass(double seconds, const std::vector<mover>& all) {
+        for (double passed_s = 0; passed_s < seconds; passed_s += 0.125) {
+            c.now_s += 0.125;
+            for (const mover& one : all) {
+                if (c.of(one.name).turn == turn_stage::recalled) c.say(one.name, stopped{c.lease[one.name]});
+                if (!c.has_turn(one.name)) continue;
+                progress what = moved_in(0.125, one.bytes_per_s / 8, c.lease[one.name]);
+                what.speed = one.speed;
+                c.say(one.name, what);
+            }
+        }
+    }
+    bool both_move() { return c.has_turn("A") && c.has_turn("B"); }
+
+    conversation c;
+};
+
+TEST_F(side_by_side_storage, does_not_go_on_where_one_is_much_slower_than_alone_until_the_other_has_moved_alone) {
+    begin("A");
+    pass(4, {{"A", 50'000'000, 1}});
+    begin("B");
+    EXPECT_TRUE(both_move()) << "B is believed to be like A";
+    pass(1, {{"A", 20'000'000, 0.4}, {"B", 40'000'000}});
+    EXPECT_TRUE(both_move()) << "a moment says nothing";
+    pass(4, {{"A", 20'000'000, 0.4}, {"B", 40'000'000}});
+    EXPECT_FALSE(both_move()) << "the storage is at its limit";
+    c.say("A", release{1});
+    c.say("A", stopped{c.lease["A"]});  // where the turn rests
+    pass(2, {{"B", 10'000'000, 1}});
+    begin("C");
+    pass(1, {{"B", 10'000'000, 1}, {"C", 50'000'000}});
+    EXPECT_TRUE(c.has_turn("B") && c.has_turn("C")) << "B has told its true share";
+}
+
+TEST_F(side_by_side_storage, does_not_go_on_where_neither_is_known_and_one_is_much_slower_than_others_were) {
+    begin("C");
+    pass(4, {{"C", 40'000'000, 1}});
+    c.say("C", release{1});
+    for (const char* const who : {"A", "B"}) {
+        c.connect(who);
+        c.say(who, conversation::registration_of(who));
+    }
+    c.say("C", stopped{c.lease["C"]});  // where the turn rests
+    for (const char* const who : {"A", "B"}) c.say(who, phase_of(1, 0, 10'000'000'000));
+    EXPECT_TRUE(both_move());
+    pass(2, {{"A", 20'000'000}, {"B", 20'000'000}});
+    EXPECT_FALSE(both_move());
+}
+
+TEST_F(side_by_side_storage, goes_on_where_a_slow_one_is_beside_one_that_is_as_fast_as_alone) {
+    begin("A");
+    pass(4, {{"A", 50'000'000, 1}});
+    begin("B");
+    pass(10, {{"A", 49'000'000, 0.98}, {"B", 2'000'000}});
+    EXPECT_TRUE(both_move()) << "B is small";
+}
+
+TEST_F(side_by_side_storage, goes_on_where_two_take_seven_tenths_of_it_each) {
+    begin("A");
+    pass(4, {{"A", 70'000'000, 1}});
+    begin("B");
+    EXPECT_TRUE(both_move());
+    pass(10, {{"A", 50'000'000, 0.71}, {"B", 50'000'000}});
+    EXPECT_TRUE(both_move());
+}
+
+TEST_F(side_by_side_storage, is_not_for_one_process_that_takes_a_third_beside_sixteen_that_take_it_all) {
+    for (const int64_t told_processes : {16, 1}) {
+        SCOPED_TRACE(told_processes);
+        c = conversation(how());
+        begin("A");
+        pass(4, {{"A", 33'000'000, 1}});
+        begin("B", told_processes);
+        EXPECT_EQ(both_move(), told_processes == 1);
+        pass(5, {{"A", 6'000'000, 0.18}, {"B", 94'000'000}});
+        EXPECT_FALSE(both_move());
+    }
+}
+
+}  // namespace
+}  // namespace halcyon::coordinate
