@@ -122,8 +122,10 @@ void dynamic::keep_unless_gain(uint64_t positions, double least_gain) {
     const double usual = std::exchange(head_.interruption_cost, 1e3 * best_.cost);
     plan kept = search_.solve(head_, speeds_, keep_moving(), positions - std::min(positions, best_.nodes));
     head_.interruption_cost = usual;
-    if (head_.cost_of_first(kept.first) > 0 || kept.cost > best_.cost * (1 + least_gain)) return;
+    // Positions of both searches count, whichever plan is taken.
     kept.nodes += best_.nodes;
+    best_.nodes = kept.nodes;
+    if (head_.cost_of_first(kept.first) > 0 || kept.cost > best_.cost * (1 + least_gain)) return;
     best_ = kept;
 }
 

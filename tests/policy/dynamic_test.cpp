@@ -206,6 +206,26 @@ TEST(dynamic, says_when_the_decisions_before_have_left_it_too_few_positions) {
     EXPECT_EQ(decided().groups.at(0).why, reason::heuristic_cost);
 }
 
+TEST(dynamic, counts_the_positions_of_a_second_search_whose_plan_is_not_taken) {
+    std::mt19937_64 random(5);
+    int interrupted = 0;
+    for (uint32_t k = 0; k < 20; ++k) {
+        random_group hard = make_group(random, 8, 1);
+        for (application& one : hard.all) one.state = movement::waiting;
+        hard.all[k % 8].state = movement::moving;
+        settings how;
+        how.interruption_s = 1e-6;
+        const auto decided = [&] { return decide({hard.all}, rule::dynamic, metric::cpu_hours, 0, how); };
+        const decision first = decided();
+        how.least_gain = 1e-9;
+        const decision both = decided();
+        if (first.stop.empty() || both.stop.empty() || first.groups.at(0).why != reason::least_cost) continue;
+        EXPECT_GT(both.positions, first.positions) << k;
+        ++interrupted;
+    }
+    EXPECT_GT(interrupted, 5);
+}
+
 TEST(dynamic, weighs_accounts_processes_and_energy) {
     application a = phase(1, 0, 4);
     application b = phase(2, 0, 3);
