@@ -9,8 +9,15 @@ namespace halcyon::policy {
 
 namespace {
 
-/// Below this share of the expected speed, noise explains a slow-down as well.
+/// Below so many standard errors, noise explains a slow-down as well.
 constexpr double errors_needed = 2;
+/// Observations of several nodes, and those that follow one another, are about the same moments: so many together tell
+/// as much as one that is independent.
+constexpr double about_same_moment = 8;
+/// No mean is as exact as many observations that agree would have it: the speed that they are relative to is a mean,
+/// too.
+constexpr double least_error = 0.05;
+constexpr double least_count = 2 * about_same_moment;
 constexpr double most = 0.999;
 
 }  // namespace
@@ -23,16 +30,16 @@ void unseen_writer::observe(double expected, double measured) {
     const double before = deficit - deficit_;
     deficit_ += step * before;
     spread_ += step * (before * (deficit - deficit_) - spread_);
-    free_ += step * (1 - std::min(measured, 1.0) - free_);
+    free_ += step * (1 - std::min(measured, 2.0) - free_);
 }
 
 double unseen_writer::standard_error() const {
     if (count_ < 2) return 1;
-    return std::sqrt(spread_ / (count_ - 1));
+    return std::max(least_error, std::sqrt(spread_ * about_same_moment / (count_ - 1)));
 }
 
 double unseen_writer::share() const {
-    if (deficit_ <= errors_needed * standard_error() || deficit_ <= 0) return 0;
+    if (count_ < least_count || deficit_ <= errors_needed * standard_error()) return 0;
     // Slowed down, so the storage is at its limit: what the known ones leave is taken.
     return std::clamp(free_, 0.0, most);
 }

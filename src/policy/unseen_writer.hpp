@@ -7,8 +7,8 @@ namespace halcyon::policy {
 /// The share of a file system's bandwidth that writers without Halcyon take, from the slow-down of those with it.
 ///
 /// Those known move at some share of the bandwidth; where they should move faster and do not, the storage is at its
-/// limit, and the rest is taken by others. A mean over the latest observations, 0 unless it is twice its standard
-/// error.
+/// limit, and the rest is taken by others. A mean over the latest observations, 0 unless the slow-down is twice its
+/// standard error: at least a tenth, and seen 16 times.
 class unseen_writer {
   public:
     /// `remembered`: observations that count. It follows a change in about as many.

@@ -114,8 +114,12 @@ bool turn_agent::is_new(uint64_t fence) {
 
 void turn_agent::begin_lease(uint64_t lease, int64_t bytes, bool is_standing) {
     if (stop_.any() && stop_.lease() != lease) stop_ = {};
-    if (lease_.id() != lease) told_s_ = now_s_;  // what is told next is not about the time of waiting
+    const bool is_another = lease_.id() != lease;
     lease_.begin(lease, bytes, is_standing);
+    if (!is_another) return;
+    told_s_ = now_s_;  // what is told next is not about the time of waiting
+    // `company`, if there is any, comes with the lease.
+    was_alone_ = is_alone();
 }
 
 void turn_agent::heard(const grant& what) {

@@ -12,7 +12,11 @@ constexpr uint32_t observations_of_known = 8;
 /// A known pair that is slower than expected by more than this has an unseen writer beside it, or has changed: it is
 /// learnt only after so many reports in a row.
 constexpr double surprising = 0.8;
-constexpr uint32_t surprises_believed = 64;
+/// Of each application. An unseen writer is known earlier than that.
+constexpr size_t surprises_believed = 64;
+/// Speeds are relative to the usual one, so as many are above 1 as below. But one that is much faster than usual
+/// (caches took it) must not hide others that are slower.
+constexpr double fastest = 1.25;
 
 }  // namespace
 
@@ -44,7 +48,7 @@ double side_by_side::expected_speed(const policy::application& one, std::span<co
 
 /// When all have told their speeds, what they have together tells what is left.
 void side_by_side::compare_all(uint64_t one, std::span<const policy::application> movers, double speed) {
-    speeds_[one] = std::min(speed, 1.0);
+    speeds_[one] = std::min(speed, fastest);
     if (speeds_.size() < movers.size()) return;
     double expected = 0;
     double measured = 0;
@@ -64,13 +68,13 @@ void side_by_side::report(uint64_t one, std::span<const policy::application> mov
     told_s_ = now_s;
     if (movers.size() == 1) {
         alone_s_ = now_s;
-        return alone_.observe(self->demand, self->demand * std::min(speed, 1.0));
+        return alone_.observe(self->demand, self->demand * std::min(speed, fastest));
     }
     const bool known = all_known(movers);
     if (known) compare_all(one, movers, speed);
     const bool surprises = known && !alone_lately() && speed < surprising * expected_speed(*self, movers);
     surprises_ = surprises ? surprises_ + 1 : 0;
-    if (unseen_share() > 0 || (surprises && surprises_ < surprises_believed)) return;
+    if (unseen_share() > 0 || (surprises && surprises_ < surprises_believed * movers.size())) return;
     std::vector<const policy::application*> others;
     for (const auto& other : movers)
         if (other.id != one && policy::share_targets(*self, other)) others.push_back(&other);

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace halcyon::coordinate {
 namespace {
 
@@ -36,9 +38,45 @@ TEST(phase_history, tells_times_beside_others_apart) {
     phase_history of;
     of.moved(1'000'000, 0.1, true, 1);
     of.moved(1'000'000, 0.1, true, 1);
+    EXPECT_EQ(of.moved(1'000'000, 0.5, false, 0).seconds, 0) << "a part of it was of a call that began alone";
     const auto beside = of.moved(1'000'000, 0.5, false, 0);
     EXPECT_EQ(beside.seconds, 0.5);
     EXPECT_NEAR(beside.bytes_per_s(), 2e6, 1) << "of no time in which it was alone";
+}
+
+TEST(phase_history, knows_the_speed_of_calls_that_are_under_way_at_both_ends_or_at_none) {
+    phase_history of;  // four writers, whose calls take 0.1 s
+    double fastest = 0, slowest = 1e9;
+    const auto report = [&](int64_t calls, int64_t under_way) {
+        const auto known = of.moved(calls * 1'000'000, 0.1, true, under_way);
+        if (known.seconds <= 0) return;
+        fastest = std::max(fastest, known.bytes_per_s());
+        slowest = std::min(slowest, known.bytes_per_s());
+    };
+    for (int turn = 0; turn < 20; ++turn) {
+        for (int i = 0; i < 4 + turn; ++i) report(i == 0 ? 8 : 4, 4);
+        report(0, 0);  // it is stopped
+        of.moved(0, 0.01, true, 0);
+    }
+    EXPECT_NEAR(fastest, 4e7, 0.03 * 4e7);
+    EXPECT_NEAR(slowest, 4e7, 0.03 * 4e7);
+}
+
+TEST(phase_history, is_not_misled_by_a_few_fast_windows) {
+    phase_history of;
+    for (int i = 0; i < 100; ++i) of.moved(i % 5 == 0 ? 330 : 100, 1, true);  // caches take the begin of each phase
+    EXPECT_GT(of.bytes_per_s_alone(), 98);
+    EXPECT_LT(of.bytes_per_s_alone(), 112);
+}
+
+TEST(phase_history, takes_the_mean_of_windows_for_the_speed_alone_but_not_while_something_is_in_the_way) {
+    phase_history of;
+    for (int i = 0; i < 100; ++i) of.moved(i % 2 == 0 ? 115 : 85, 1, true);
+    EXPECT_NEAR(of.bytes_per_s_alone(), 100, 5);
+    for (int i = 0; i < 64; ++i) of.moved(i % 2 == 0 ? 69 : 51, 1, true);
+    EXPECT_NEAR(of.bytes_per_s_alone(), 100, 10);
+    for (int i = 0; i < 8; ++i) of.moved(i % 2 == 0 ? 230 : 170, 1, true);
+    EXPECT_GT(of.bytes_per_s_alone(), 150) << "something was in its way before";
 }
 
 }  // namespace

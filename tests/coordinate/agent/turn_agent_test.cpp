@@ -70,6 +70,31 @@ TEST_F(turn_agents, tell_no_speed_relative_to_one_alone_that_they_have_never_had
     EXPECT_GT(told, 0);
 }
 
+TEST_F(turn_agents, know_the_speed_of_a_short_turn_by_all_of_it) {
+    join();
+    begin(7, int64_t{1} << 30U);
+    node.under_way = 4;  // calls of 1 MB that take a quarter of a second
+    node.moved = 8'000'000;
+    advance(0.25);
+    node.moved = 12'000'000;
+    advance(0.25);
+    hear(recall{7});
+    hear(stop{7, 1});
+    advance(0.25);
+    node.under_way = 0;
+    node.waiting = 4;
+    advance();
+    agent->caches_clean();
+    advance();
+    node.forecasts = now_s + 0.01;
+    node.bytes_left = 160'000'000;
+    advance(0.02);
+    double left_s = 0;
+    for (const to_coordinator& message : last.messages)
+        if (const auto* const one = std::get_if<inform>(&message)) left_s = one->left_s;
+    EXPECT_NEAR(left_s, 10, 0.01) << "12 MB took 0.75 s";
+}
+
 TEST_F(turn_agents, go_on_with_a_phase_in_which_a_call_began_before_it_could_see_that_the_page_was_closed) {
     const auto begins = [&] { node.under_way = 1; };
     const auto waits = [&] { node.waiting = 1; };
