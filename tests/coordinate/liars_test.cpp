@@ -133,7 +133,7 @@ TEST_P(liars, of_whom_one_user_has_registered_hundreds) {
         one.stalls = true;
         many.push_back(one);
     }
-    expect_within(0.1, honest_slow_down(GetParam(), many, 3), honest_slow_down(GetParam(), {}, 3));
+    expect_within(0.1, honest_slow_down(GetParam(), many, 8), honest_slow_down(GetParam(), {}, 8));
 }
 
 }  // namespace

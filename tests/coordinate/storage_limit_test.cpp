@@ -1,5 +1,6 @@
 // Who moves side by side, by what applications are seen to take of the storage.
 #include <algorithm>
+#include <cmath>
 
 #include "coordinate/conversation.hpp"
 
@@ -11,6 +12,12 @@ struct mover {
     std::string name;
     int64_t bytes_per_s = 0;
     double speed = 0;  ///< relative to alone; 0: it has never moved alone
+
+    /// Where it has the turn for itself, it is as fast as alone.
+    [[nodiscard]] mover alone() const {
+        if (!(speed > 0)) return *this;
+        return {name, std::llround(static_cast<double>(bytes_per_s) / speed), 1};
+    }
 };
 
 class side_by_side_storage : public testing::Test {
@@ -34,11 +41,14 @@ class side_by_side_storage : public testing::Test {
     void pass(double seconds, const std::vector<mover>& all) {
         for (double passed_s = 0; passed_s < seconds; passed_s += 0.125) {
             c.now_s += 0.125;
-            for (const mover& one : all) {
+            for (const mover& one : all)
                 if (c.of(one.name).turn == turn_stage::recalled) c.say(one.name, stopped{c.lease[one.name]});
+            const auto movers = std::ranges::count_if(all, [this](const mover& one) { return c.has_turn(one.name); });
+            for (const mover& one : all) {
                 if (!c.has_turn(one.name)) continue;
-                progress what = moved_in(0.125, one.bytes_per_s / 8, c.lease[one.name]);
-                what.speed = one.speed;
+                const mover now = movers == 1 ? one.alone() : one;
+                progress what = moved_in(0.125, now.bytes_per_s / 8, c.lease[one.name]);
+                what.speed = now.speed;
                 c.say(one.name, what);
             }
         }
