@@ -43,6 +43,22 @@ TEST(exchange, serialization_lets_the_second_wait_for_the_release_of_the_first) 
                         }));
 }
 
+TEST(exchange, an_agent_that_was_called_back_behind_its_release_hears_that_the_turn_is_over) {
+    conversation c = two_jobs(policy::rule::interrupt);
+    c.say("A", phase_of(1));
+    c.say("B", phase_of(1));
+    c.look();
+    c.say("A", release{1});
+    c.say("A", stopping{c.lease["A"], 7});
+    EXPECT_EQ(c.look(), (transcript{
+                            "A -> release phase 1",
+                            "B <- grant phase 1 lease 5",
+                            "A -> stopping lease 3 round 7",
+                            "A <- voided lease 3: this turn is over",
+                        }));
+    EXPECT_EQ(c.told.counted().dropped_answers, 0U);
+}
+
 TEST(exchange, a_lease_is_renewed_though_of_the_half_that_is_drawn_not_all_has_moved) {
     conversation c = two_jobs(policy::rule::fcfs);
     c.say("A", phase_of(1));

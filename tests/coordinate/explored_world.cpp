@@ -1,6 +1,7 @@
 #include "coordinate/explored_world.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace halcyon::coordinate {
 
@@ -99,6 +100,8 @@ bool world::can_act(const application_agent& of) const {
 
 void world::inform_at(application_agent& of, link& by, uint64_t shown_lease) {
     by.in_phase = true;
+    by.untold = by.called_back != 0;
+    if (by.untold) return;
     inform what;
     what.phase = by.phase;
     what.left_s = what.alone_s = 1;
@@ -107,6 +110,13 @@ void world::inform_at(application_agent& of, link& by, uint64_t shown_lease) {
     what.lease = shown_lease;
     what.fence = by.fence;
     if (by.connection != 0) by.out.push_back(what);
+}
+
+void world::begin_phase(application_agent& of, link& by) {
+    ++by.phase;
+    by.may_move = std::exchange(by.standing, false);
+    if (!by.may_move) by.lease = 0;
+    inform_at(of, by, by.lease);
 }
 
 void world::act(application_agent& of) {
@@ -122,10 +132,7 @@ void world::act(application_agent& of) {
     link& by = of.links[next.storage];
     switch (next.what) {
         case step::kind::begin:
-            ++by.phase;
-            by.may_move = by.standing;
-            inform_at(of, by, by.standing ? by.lease : 0);
-            by.standing = false;
+            begin_phase(of, by);
             ++of.at;
             break;
         case step::kind::round:
@@ -141,8 +148,7 @@ void world::act(application_agent& of) {
                 }
                 stop_if_due(of, by);
             } else if (!by.in_phase) {
-                ++by.phase;
-                inform_at(of, by, 0);
+                begin_phase(of, by);
             } else if (by.may_move) {
                 ++of.round;
                 of.in_round = true;
@@ -153,6 +159,7 @@ void world::act(application_agent& of) {
                     if (each.connection != 0) each.out.push_back(release{each.phase});
                     each.in_phase = false;
                     drop_turn(each);
+                    each.lease = 0;
                 }
             }
             break;
@@ -160,6 +167,7 @@ void world::act(application_agent& of) {
             if (by.in_phase && by.connection != 0) by.out.push_back(release{by.phase});
             by.in_phase = false;
             drop_turn(by);
+            by.lease = 0;
             ++of.at;
             break;
     }
@@ -169,6 +177,12 @@ void world::stop_if_due(application_agent& of, link& by) {
     if (!by.stop_known || of.in_round || of.round + 1 < by.stop_before) return;
     drop_turn(by);
     if (by.connection != 0) by.out.push_back(stopped{by.lease});
+}
+
+/// Of a lease that was given back before.
+void world::end_call_back(application_agent& of, link& by) {
+    by.called_back = 0;
+    if (by.untold) inform_at(of, by, 0);
 }
 
 void world::drop_turn(link& by) {
@@ -184,20 +198,22 @@ void world::heard(application_agent& of, size_t storage, const from_coordinator&
         by.fence = given->fence;
         if (given->phase != by.phase || !by.in_phase) return;
         drop_turn(by);
+        by.called_back = 0;
         by.may_move = true;
         by.lease = given->lease;
     } else if (const auto* const any = std::get_if<standing>(&message)) {
         by.fence = any->fence;
         if (!by.in_phase && !of.left) by.standing = true, by.lease = any->lease;
+        if (by.called_back != any->lease) end_call_back(of, by);
     } else if (const auto* const back = std::get_if<recall>(&message)) {
         const bool moves = by.in_phase && by.may_move && by.lease == back->lease;
         by.standing = by.standing && by.lease != back->lease;
         if (by.connection == 0) return;
-        by.out.push_back(stopping{back->lease, moves ? of.round : 0});
+        by.out.push_back(stopping{back->lease, of.round});
         if (moves)
             by.stop_before = of.round + 1;
         else
-            by.out.push_back(stopped{back->lease});
+            by.called_back = back->lease;
     } else if (const auto* const until = std::get_if<stop>(&message)) {
         if (by.in_phase && by.may_move && by.lease == until->lease) {
             by.stop_before = until->round;
@@ -206,10 +222,13 @@ void world::heard(application_agent& of, size_t storage, const from_coordinator&
             stop_if_due(of, by);
         } else if (by.connection != 0) {
             by.out.push_back(stopped{until->lease});
+            end_call_back(of, by);
         }
     } else if (const auto* const lost = std::get_if<voided>(&message)) {
+        if (by.called_back == lost->lease) end_call_back(of, by);
         if (by.lease != lost->lease) return;
         drop_turn(by);
+        by.lease = 0;
         if (!by.in_phase) return;
         ++by.phase;
         inform_at(of, by, 0);
@@ -223,6 +242,7 @@ void world::heard(application_agent& of, size_t storage, const from_coordinator&
 void world::connect(application_agent& of, size_t storage) {
     link& by = of.links[storage];
     by.connection = ++last_connection_;
+    by.called_back = 0;
     by.offline_ticks = 0;
     told_[storage].connected(by.connection, 1000 + static_cast<uint32_t>(of.application), false, now_s_);
     registration what;
@@ -373,6 +393,10 @@ std::string world::violation() const {
         size_t mover = how_->programs.size();
         for (const application_agent& each : agents_) {
             const link& by = each.links[storage];
+            const bool nothing_comes = by.connection != 0 && by.in.empty() && by.out.empty();
+            if (by.called_back != 0 && !each.left && nothing_comes &&
+                std::ranges::find(valid, by.called_back) == valid.end())
+                return "an agent waits for a stop that will not come";
             if (!by.may_move && !by.standing) continue;
             if (std::ranges::find(valid, by.lease) == valid.end()) {
                 if (!is_about_to_know(by))

@@ -70,10 +70,12 @@ class world {
         bool in_phase = false;
         bool may_move = false;
         bool standing = false;
-        uint64_t lease = 0;
+        uint64_t lease = 0;  ///< that it has, or that its phase had last
         uint64_t fence = 0;
         uint64_t stop_before = 0;  ///< 0: no stop
         bool stop_known = false;   ///< not yet: the node has told its round, and begins no higher one
+        uint64_t called_back = 0;  ///< lease that it has given back, and was asked to stop: no phase is told meanwhile
+        bool untold = false;       ///< a phase has begun meanwhile
         int offline_ticks = 0;
     };
     struct application_agent {
@@ -92,9 +94,11 @@ class world {
     [[nodiscard]] bool can_act(const application_agent& of) const;
     [[nodiscard]] bool must_hand_back(const application_agent& of, size_t storage) const;
     void act(application_agent& of);
+    void begin_phase(application_agent& of, link& by);
     void inform_at(application_agent& of, link& by, uint64_t shown_lease);
     void heard(application_agent& of, size_t storage, const from_coordinator& message);
     void stop_if_due(application_agent& of, link& by);
+    void end_call_back(application_agent& of, link& by);
     static void drop_turn(link& by);
     void connect(application_agent& of, size_t storage);
     void settle(size_t storage);

@@ -11,6 +11,7 @@ digest::value world::hash() const {
             const link& by = one.links[storage];
             all.collect(by.connection);
             all.collect(by.lease);
+            all.collect(by.called_back);
         }
     }
     const auto leases_of = [](const auto& message, auto&& see) {
@@ -42,9 +43,10 @@ digest::value world::hash() const {
         all.put(one.round);
         for (const link& by : one.links) {
             all.put_ranked(by.connection);
-            all.put_ranked(by.may_move || by.standing ? by.lease : 0);
+            all.put_ranked(by.in_phase || by.standing ? by.lease : 0);
             all.put(by.phase * 8 + (by.in_phase ? 4 : 0) + (by.may_move ? 2 : 0) + (by.standing ? 1 : 0));
-            all.put(by.stop_before * 2 + (by.stop_known ? 1 : 0));
+            all.put(by.stop_before * 4 + (by.stop_known ? 2 : 0) + (by.untold ? 1 : 0));
+            all.put_ranked(by.called_back);
             all.put(by.connection == 0 ? static_cast<uint64_t>(by.offline_ticks) : 0);
             all.put(by.in.size());
             for (const auto& m : by.in) put_message(m);

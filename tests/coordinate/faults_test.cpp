@@ -51,6 +51,33 @@ TEST(faults, a_holder_that_comes_back_too_late_has_to_wait) {
     EXPECT_EQ(c.told.counted().dropped_leases, 1U);
 }
 
+TEST(faults, one_that_comes_back_into_a_stop_is_waited_for_until_it_has_stopped) {
+    conversation c = holder_and_waiter(conversation::quick(policy::rule::interrupt));
+    c.break_off("A");
+    c.pass(0.3, {"B"});
+    c.join("A", 1000);
+    EXPECT_EQ(c.look().back(), "A <- recall lease 3");
+    c.say("A", stopping{c.lease["A"], 7});
+    c.pass(2, {"A", "B"});
+    EXPECT_FALSE(c.has_turn("B")) << "calls of A, or its caches, may take so long";
+    c.say("A", stopped{c.lease["A"]});
+    EXPECT_TRUE(c.has_turn("B"));
+}
+
+TEST(faults, one_that_comes_back_and_tells_its_phase_is_called_back_once) {
+    conversation c = holder_and_waiter(conversation::quick(policy::rule::interrupt));
+    c.break_off("A");
+    c.pass(0.3, {"B"});
+    c.join("A", 1000);
+    inform again = phase_of(1);
+    again.lease = c.lease["A"];
+    c.say("A", again);
+    c.say("A", stopping{c.lease["A"], 7});
+    EXPECT_EQ(c.look(), (std::vector<std::string>{"A -> register A", "A <- registered", "A <- recall lease 3",
+                                                  "A -> inform phase 1", "A -> stopping lease 3 round 7",
+                                                  "A <- stop lease 3 round 8"}));
+}
+
 TEST(faults, a_silent_holder_loses_its_turn_within_five_seconds) {
     conversation c = holder_and_waiter();
     c.pass(4.4, {"B"});

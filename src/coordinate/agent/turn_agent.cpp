@@ -68,6 +68,7 @@ void turn_agent::heard(const registered& what) {
     if (what.starvation_s > 0) todo_.longest_wait_s = what.starvation_s + what.stop_s + late_turn_s;
     if (!std::exchange(comes_back_, false)) return;  // it is told of more processes
     informed_ = false;
+    tells_again_ = in_phase_;
     stop_ = {};
     lease_.note_others(0);
     expected_.forget();
@@ -116,6 +117,7 @@ void turn_agent::begin_lease(uint64_t lease, int64_t bytes, bool is_standing) {
     if (stop_.any() && stop_.lease() != lease) stop_ = {};
     const bool is_another = lease_.id() != lease;
     lease_.begin(lease, bytes, is_standing);
+    phase_lease_ = lease;
     if (!is_another) return;
     told_s_ = now_s_;  // what is told next is not about the time of waiting
     // `company`, if there is any, comes with the lease.
@@ -150,11 +152,17 @@ void turn_agent::heard(const stop& what) {
     stop_heard_s_ = now_s_;
 }
 
+/// A phase may have stopped under it already, and waits for the next turn: the coordinator has forgotten that, too. Or
+/// it was given back before it was called back, and so nothing is lost: only the stop ends.
 void turn_agent::heard(const voided& what) {
-    if (what.lease != lease_.id() && what.lease != stop_.lease()) return;
+    const bool is_of_phase = in_phase_ && what.lease == phase_lease_;
+    const bool is_lost = is_of_phase || what.lease == lease_.id();
+    if (!is_lost && what.lease != stop_.lease()) return;
+    stop_ = {};
+    if (!is_lost) return;
     ++counted_.voided;
     if (what.lease == lease_.id()) lease_.end();
-    stop_ = {};
+    phase_lease_ = 0;
     if (in_phase_) ++phase_;  // it asks anew
     informed_ = false;
 }
@@ -198,9 +206,10 @@ void turn_agent::note_phases() {
     if (state_.under_way > 0 || changes) moved_s_ = now_s_;
     if (!in_phase_ && (active || changes)) {
         in_phase_ = true;
-        informed_ = false;
+        informed_ = tells_again_ = false;
         ++phase_;
         ++counted_.phases;
+        phase_lease_ = lease_.id();
         phase_moved_ = seen_bytes_;
         told_s_ = now_s_;
         history_.began(now_s_);
@@ -249,8 +258,9 @@ void turn_agent::estimate(int64_t& bytes_left, double& left_s) {
     told_rest_.tell(bytes_left, left_s, now_s_);
 }
 
+/// One that is being stopped tells of no change: what it needs then is told with the next turn.
 void turn_agent::say_phase() {
-    if (!in_phase_ || !registered_ || stop_.any()) return;
+    if (!in_phase_ || !registered_ || (stop_.any() && !tells_again_)) return;
     const bool is_off = told_rest_.is_off(state_) && now_s_ - asked_s_ >= how_.pause_s;
     if (informed_ && !is_off) return;
     inform what;
@@ -268,6 +278,7 @@ void turn_agent::say_phase() {
     say(what);
     asked_s_ = now_s_;
     informed_ = true;
+    tells_again_ = false;
     known_phase_ = phase_;
     lease_.hold();
 }

@@ -165,6 +165,7 @@ class turn_agent {
     // The phase.
     bool in_phase_ = false;
     bool informed_ = false;
+    bool tells_again_ = false;  ///< it has come back in a phase, and the coordinator forgets that unless it hears of it
     uint64_t phase_ = 0;
     uint64_t known_phase_ = 0;  ///< that the coordinator was told of over this connection, up to date or not
     double active_s_ = 0;       ///< when something was last seen to move or wait
@@ -184,6 +185,7 @@ class turn_agent {
 
     // The lease.
     held_lease lease_;
+    uint64_t phase_lease_ = 0;  ///< that the phase has, or had last
     uint64_t fence_ = 0;
     bool was_alone_ = false;  ///< since progress was told last
     int64_t told_moved_ = 0, told_unasked_ = 0;

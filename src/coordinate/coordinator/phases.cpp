@@ -131,7 +131,7 @@ void phases::informed(registry& all, job& of, agent& by, const inform& what, mom
     add_targets(all, of, begins, std::exchange(by.phase->targets, {}), at.now_s);
     by.left_told_worked_s = by.bytes_told_worked_s = of.worked_s;
     by.note_left(of.worked_s);
-    by.stale_by_heard_s = never;
+    const bool came_back = std::exchange(by.stale_by_heard_s, never) != never;
     by.wait_told_s = -1;
     if (what.left_s > 0) of.trust.told(of.worked_s, what.left_s);
     if (what.lease != 0 && !show_lease(all, of, what, at, out))
@@ -139,8 +139,9 @@ void phases::informed(registry& all, job& of, agent& by, const inform& what, mom
     // Also if the agent asked before it heard of the standing turn.
     if (of.has.stage() == turn_stage::standing) turns_.hold_standing(of, at.now_s, at.heard_s);
     if (of.has.stage() == turn_stage::held) turns_.renew(of, by, out);
-    // It would have said `stopped` first, had it not forgotten the recall, or not heard of it yet.
-    if (of.has.ending()) turns_.repeat(of, by, out);
+    // It would have said `stopped` first, had it not forgotten the recall, or not heard of it yet. One that has come
+    // back was told then.
+    if (of.has.ending() && !came_back) turns_.repeat(of, by, out);
     if (other_use && of.moves()) movers_changed(at.now_s);
     settle(all, of, at.now_s);
 }
@@ -255,7 +256,10 @@ void phases::proceed(registry& all, job& of, moment at, outbox& out) {
 }
 
 void phases::answered(registry& all, job& of, agent& by, const stopping& what, moment at, outbox& out) {
-    if (what.lease == of.has.lease() && of.has.stage() == turn_stage::recalled && of.has.answered(by.id, what.round))
+    // The recall has crossed the release of the agent. Nothing else may tell it that no stop will come.
+    if (what.lease != of.has.lease() || (of.has.ending() && !of.has.waits_for(by.id)))
+        return out.send(by.connection, voided{what.lease, "this turn is over"});
+    if (of.has.stage() == turn_stage::recalled && of.has.answered(by.id, what.round))
         proceed(all, of, at, out);
     else
         ++out.counted.dropped_answers;
@@ -361,7 +365,8 @@ void phases::forget_stale(registry& all, job& of, moment at, outbox& out) {
         const bool had_phase = one.phase.has_value();
         one.end_phase();
         if (one.connection == 0) one.lease = 0;
-        of.has.gone(one.id);
+        // One that is back was called back once more, and calls of it may be under way until it says that it stopped.
+        if (one.connection == 0) of.has.gone(one.id);
         if (had_phase && !of.in_phase()) log_.phase_broken({of.id, of.arrived_s});
         if (of.has.any() && !of.has.ending() && !of.in_phase()) turn_keeper::rest(of);
         settle(all, of, at.now_s);

@@ -50,7 +50,8 @@ class phases {
     // For the turn_watch.
     /// The turn ends at once with all phases, and the agents are told so.
     void void_turn(registry& all, job& of, const char* reason, moment at, outbox& out);
-    /// Phases and answers of agents that were lost and did not come back in time. The agents themselves stay.
+    /// Phases of agents that were lost and have not told them again in time, and answers of those that are not back.
+    /// The agents themselves stay.
     void forget_stale(registry& all, job& of, moment at, outbox& out);
 
     // For the arbiter.

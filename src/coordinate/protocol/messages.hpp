@@ -221,7 +221,7 @@ struct stop {
 };
 
 /// The lease is of no use any more, since its application did not answer or move for too long. To move on, it must ask
-/// anew (`inform`).
+/// anew (`inform`). Or the agent answered a `recall` of a turn that it had given back before it heard of that.
 struct voided {
     static constexpr std::string_view type = "voided";
     uint64_t lease = 0;

@@ -64,6 +64,7 @@ class agents_of_two_jobs : public testing::TestWithParam<policy::rule> {};
 TEST_P(agents_of_two_jobs, take_turns_and_are_all_served) {
     for (unsigned seed = 1; seed <= 10; ++seed) {
         simulated_jobs jobs(by(GetParam()), seed);
+        jobs.longest_flight_s = seed % 2 == 0 ? 0.005 : 0;
         simulated_node& a = jobs.add("A", "n1", 3);
         simulated_node& b = jobs.add("B", "n2", 2);
         for (int i = 0; i < 500; ++i) jobs.step();
@@ -134,6 +135,42 @@ TEST(agents, stop_the_nodes_of_a_job_at_the_same_round) {
         interrupted += stood ? 1 : 0;
     }
     EXPECT_EQ(interrupted, 30);
+}
+
+/// B comes while the messages of A's end are under way, so that A is asked to stop what it has given back.
+void begin_again_though_a_recall_crossed_the_release(int nodes_of_a) {
+    int crossed = 0;
+    for (unsigned seed = 1; seed <= 60; ++seed) {
+        simulated_jobs jobs(by(policy::rule::interrupt), seed);
+        jobs.longest_flight_s = 0.005;
+        std::vector<simulated_node*> of_a;
+        for (int i = 1; i <= nodes_of_a; ++i) of_a.push_back(&jobs.add("A", "n" + std::to_string(i), 1));
+        simulated_node& b = jobs.add("B", "b", 1);
+        jobs.hears = [&](simulated_node&, const from_coordinator& what) {
+            crossed += std::holds_alternative<voided>(what) ? 1 : 0;
+        };
+        for (int i = 0; i < 1000; ++i) jobs.step();
+        for (simulated_node* const one : of_a) one->all[0].begin_phase(20, 0);
+        const auto ended = [&] { return std::ranges::all_of(of_a, [](auto* one) { return one->has_ended(); }); };
+        while (!ended()) jobs.step();
+        for (unsigned i = 0; i < 5 + seed % 12; ++i) jobs.step();
+        b.all[0].begin_phase(10, 0);
+        for (int i = 0; i < 300; ++i) jobs.step();
+        for (simulated_node* const one : of_a) one->all[0].begin_phase(20, 0);
+        run(
+            jobs, [] {}, 3);
+        for (int i = 0; i < 300; ++i) jobs.step();
+        for (simulated_node* const one : of_a) EXPECT_EQ(one->agent.counted().voided, 0U) << "seed " << seed;
+    }
+    EXPECT_GT(crossed, 0);
+}
+
+TEST(agents, begin_their_next_phase_though_a_recall_crossed_their_release) {
+    begin_again_though_a_recall_crossed_the_release(1);
+}
+
+TEST(agents, of_one_job_begin_their_next_phase_though_a_recall_crossed_all_their_releases) {
+    begin_again_though_a_recall_crossed_the_release(2);
 }
 
 TEST(agents, let_io_go_on_when_the_coordinator_dies_and_take_turns_again_with_the_next_one) {
@@ -208,6 +245,29 @@ TEST(agents, keep_their_lease_over_a_short_break_of_the_connection) {
     run(jobs, [&] { expect_one_mover({&a}, {&b}, jobs.now_s); });
     EXPECT_EQ(a.agent.counted().voided, 0U);
     EXPECT_EQ(a.shared.observe(0, 0, 1).unasked, 0);
+}
+
+TEST(agents, are_waited_for_when_they_come_back_into_a_stop) {
+    for (unsigned seed = 1; seed <= 20; ++seed) {
+        simulated_jobs jobs(by(policy::rule::interrupt), seed);
+        jobs.longest_flight_s = 0.003;
+        simulated_node& a = jobs.add("A", "n1", 2);
+        simulated_node& b = jobs.add("B", "n2", 1);
+        for (int i = 0; i < 1000; ++i) jobs.step();
+        for (simulated_process& one : a.all) one.begin_phase(500, 0);
+        for (int i = 0; i < 100; ++i) jobs.step();
+        a.slow_until_s = jobs.now_s + 1.5;
+        b.all[0].begin_phase(100, 0);
+        for (unsigned i = 0; i < 2 + seed; ++i) jobs.step();
+        jobs.cut(a);
+        for (unsigned i = 0; i < 20 * seed; ++i) jobs.step();
+        jobs.connect(a);
+        run(jobs, [&] { expect_one_mover({&a}, {&b}, jobs.now_s); });
+        for (int i = 0; i < 1000; ++i) jobs.step();
+        const counts& counted = jobs.daemon().counted();
+        EXPECT_EQ(counted.overdue_stops + counted.stalled_holders, 0U) << "seed " << seed;
+        EXPECT_GT(counted.recalls, 0U) << "seed " << seed;
+    }
 }
 
 TEST(agents, do_not_use_a_lease_whose_coordinator_they_lost_beside_the_next_holder) {

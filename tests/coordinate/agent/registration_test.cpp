@@ -135,6 +135,31 @@ TEST_F(turn_agents, show_the_lease_of_their_phase_when_they_come_back) {
     EXPECT_EQ(look(), (transcript{"register processes 2", "inform phase 1 lease 7"}));
 }
 
+TEST_F(turn_agents, tell_their_phase_again_when_they_come_back_into_a_stop) {
+    join();
+    begin();
+    agent->disconnected(now_s);
+    advance(0.2);
+    agent->connected(now_s);
+    advance();
+    look();
+    agent->received(registered{1, 0.25, 0.2, 2}, now_s);
+    agent->received(recall{7}, now_s);
+    advance();
+    EXPECT_EQ(look(),
+              (transcript{"page hold", "inform phase 1 lease 7", "page stop before round 1", "stopping lease 7"}));
+    node.moved = 10;
+    advance(0.25);
+    EXPECT_EQ(look(), transcript{"progress phase 1 lease 7 moved 10"});
+    hear(stop{7, 1});
+    node.under_way = 0;
+    advance(0.02);
+    agent->caches_clean();
+    advance();
+    advance();
+    EXPECT_EQ(look().back(), "release phase 1") << "which the coordinator was told of";
+}
+
 TEST_F(turn_agents, forget_a_standing_turn_when_they_come_back) {
     join();
     hear(standing{5, 2000, 90});

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <random>
@@ -132,6 +134,28 @@ struct simulated_node {
     double slow_until_s = 0;
 };
 
+/// Messages of each connection, in order; each one is under way for a time of its own.
+template <class Message>
+class messages_in_flight {
+  public:
+    void send(connection_id by, Message what, double arrives_s) { all_[by].push_back({arrives_s, std::move(what)}); }
+    void drop(connection_id by) { all_.erase(by); }
+    /// Those that have arrived.
+    template <class Take>
+    void deliver(double now_s, Take take) {
+        for (auto& [by, messages] : all_)
+            for (; !messages.empty() && messages.front().arrives_s <= now_s; messages.pop_front())
+                take(by, messages.front().what);
+    }
+
+  private:
+    struct one {
+        double arrives_s = 0;
+        Message what;
+    };
+    std::map<connection_id, std::deque<one>> all_;
+};
+
 class simulated_jobs {
   public:
     explicit simulated_jobs(const settings& how, unsigned seed)
@@ -151,6 +175,8 @@ class simulated_jobs {
         if (one.connection == 0) return;
         if (daemon_) daemon_->disconnected(one.connection, now_s);
         one.agent.disconnected(now_s);
+        said_.drop(one.connection);
+        told_.drop(one.connection);
         one.connection = 0;
     }
     void kill_daemon() {
@@ -168,9 +194,10 @@ class simulated_jobs {
         for (const auto& one : all_) connect(*one);
     }
 
-    /// A millisecond. In a seeded order: calls end, agents look, calls begin, messages arrive.
+    /// A millisecond. In a seeded order: calls end, messages arrive, agents look, calls begin.
     void step() {
         now_s += 0.001;
+        deliver();
         for (const auto& one : all_)
             for (simulated_process& process : one->all)
                 if (one->slow_until_s <= now_s && chance(0.5)) process.end_call();
@@ -185,7 +212,9 @@ class simulated_jobs {
     [[nodiscard]] const std::vector<std::unique_ptr<simulated_node>>& nodes() const { return all_; }
 
     double now_s = 0;
+    double longest_flight_s = 0;  ///< of a message; 0: it arrives at once
     std::function<void(simulated_node&)> behind_look;
+    std::function<void(simulated_node&, const from_coordinator&)> hears;  ///< before the node does
 
   private:
     void run_agent(simulated_node& one) {
@@ -212,19 +241,40 @@ class simulated_jobs {
     }
     void hear(connection_id from, const to_coordinator& message) {
         const std::string line = std::get<std::string>(encode(message));
+        if (longest_flight_s > 0)
+            said_.send(from, line, arrives_s());
+        else
+            read(from, line);
+    }
+    void read(connection_id from, const std::string& line) {
         if (daemon_is_stopped_)
             unread_.emplace_back(from, line);
         else
             daemon_->received(from, line, now_s);
     }
+    [[nodiscard]] double arrives_s() { return now_s + std::uniform_real_distribution<>(0, longest_flight_s)(random_); }
+    void deliver() {
+        if (longest_flight_s <= 0) return;
+        said_.deliver(now_s, [this](connection_id from, const std::string& line) { read(from, line); });
+        told_.deliver(now_s, [this](connection_id to, const std::string& line) { tell(to, line); });
+    }
     void run_daemon() {
         const effects& todo = daemon_->advance(now_s);
-        for (const effects::outgoing& message : todo.messages)
-            for (const auto& one : all_)
-                if (one->connection == message.to)
-                    one->agent.received(std::get<from_coordinator>(
-                                            decode_from_coordinator(std::get<std::string>(encode(message.message)))),
-                                        now_s);
+        for (const effects::outgoing& message : todo.messages) {
+            const std::string line = std::get<std::string>(encode(message.message));
+            if (longest_flight_s > 0)
+                told_.send(message.to, line, arrives_s());
+            else
+                tell(message.to, line);
+        }
+    }
+    void tell(connection_id to, const std::string& line) {
+        for (const auto& one : all_) {
+            if (one->connection != to) continue;
+            const auto message = std::get<from_coordinator>(decode_from_coordinator(line));
+            if (hears) hears(*one, message);
+            one->agent.received(message, now_s);
+        }
     }
 
     settings how_;
@@ -232,6 +282,7 @@ class simulated_jobs {
     std::optional<coordinator> daemon_;
     bool daemon_is_stopped_ = false;
     std::vector<std::pair<connection_id, std::string>> unread_;
+    messages_in_flight<std::string> said_, told_;  ///< by agents, and to them
     uint64_t epoch_ = 1;
     connection_id last_connection_ = 0;
     std::vector<std::unique_ptr<simulated_node>> all_;

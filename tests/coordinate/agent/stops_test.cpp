@@ -91,6 +91,51 @@ TEST_F(turn_agents, clean_no_caches_that_nothing_was_written_into) {
                                   "stopped lease 5"}));
 }
 
+TEST_F(turn_agents, begin_their_next_phase_when_they_hear_that_the_turn_which_was_called_back_was_over) {
+    join();
+    begin();
+    node.under_way = 0;
+    advance(0.02);
+    look();  // the phase is over
+    hear(recall{7});
+    EXPECT_EQ(look().back(), "stopping lease 7");
+    node.waiting = 1;
+    advance();
+    EXPECT_EQ(look(), transcript{});
+    hear(voided{7, "this turn is over"});
+    EXPECT_EQ(look(), (transcript{"page waiting", "inform phase 2"}));
+    EXPECT_EQ(agent->counted().voided, 0U) << "nothing is lost";
+}
+
+TEST_F(turn_agents, go_on_with_the_turn_that_they_have_when_they_hear_that_the_one_before_is_over) {
+    join();
+    begin();
+    hear(recall{7});
+    hear(stop{7, 1});
+    node.under_way = 0;
+    node.waiting = 1;
+    advance();
+    hear(grant{1, 8, 1000, 102});
+    look();
+    hear(voided{7, "this turn is over"});
+    EXPECT_EQ(look(), transcript{});
+}
+
+TEST_F(turn_agents, ask_anew_when_the_lease_under_which_they_have_stopped_is_void) {
+    join();
+    begin();
+    hear(recall{7});
+    hear(stop{7, 1});
+    node.under_way = 0;
+    node.waiting = 1;
+    advance();
+    EXPECT_EQ(look().back(), "stopped lease 7");
+    hear(voided{7, "another node did not stop in time"});
+    EXPECT_EQ(look(), transcript{"inform phase 2"});
+    hear(voided{7, "once more"});
+    EXPECT_EQ(look(), transcript{});
+}
+
 TEST_F(turn_agents, wait_for_an_aggregator_that_may_begin_a_round_below_the_stop_but_not_for_ever) {
     join();
     begin();
