@@ -118,6 +118,23 @@ TEST(learning, takes_an_interruption_to_cost_what_the_latest_took_but_no_more_th
     EXPECT_EQ(talk.told.state().interruption_s, how.bounds.interruption_s);
 }
 
+TEST(learning, takes_no_interruption_for_long_after_which_nobody_was_to_have_the_turn) {
+    settings how = conversation::quick(policy::rule::interrupt);
+    conversation talk(how);
+    talk.join("A");
+    talk.join("B");
+    talk.say("A", stopped{talk.lease["A"]});  // of the standing turn
+    talk.say("A", phase_of(1, 10));
+    talk.now_s += 0.01;
+    talk.say("B", phase_of(1, 1));
+    talk.say("B", release{1});
+    talk.say("A", release{1});
+    talk.pass(60, {"A", "B"});
+    talk.say("A", phase_of(2, 10));
+    EXPECT_TRUE(talk.has_turn("A"));
+    EXPECT_EQ(talk.told.state().interruption_s, how.bounds.interruption_s);
+}
+
 TEST(learning, infers_a_writer_without_halcyon_from_an_application_that_moves_alone) {
     side_by_side learned({.pairs = 64});
     const std::vector<policy::application> one = {mover(1)};

@@ -125,6 +125,8 @@ void arbiter::carry_out(registry& all, phases& of, const policy::decision& what,
     }
     // Those that are granted at once did not wait for a recall.
     if (!granted_.empty() && recalled_.empty()) interruption_.granted(at.now_s);
+    const auto stops = [&](uint64_t id) { return all.jobs().at(id).has.ending(); };
+    if (granted_.empty() && std::ranges::none_of(all.active(), stops)) interruption_.came_to_nothing();
     if (!granted_.empty() || !recalled_.empty()) log(all, of, what, at.now_s);
 }
 

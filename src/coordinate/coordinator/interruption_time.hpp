@@ -18,6 +18,8 @@ class interruption_time {
         if (since_s_) mean_.add(std::clamp(now_s - *since_s_, 0.0, most_s));
         since_s_.reset();
     }
+    /// All have stopped, and nobody was to have the turn any more.
+    void came_to_nothing() { since_s_.reset(); }
     /// Not less than what is assumed of all file systems.
     [[nodiscard]] double or_at_least(double assumed_s) const { return std::max(assumed_s, mean_.mean()); }
 
