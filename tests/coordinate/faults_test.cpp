@@ -78,6 +78,23 @@ TEST(faults, one_that_comes_back_and_tells_its_phase_is_called_back_once) {
                                                   "A <- stop lease 3 round 8"}));
 }
 
+/// A has lost its turn since it did nothing, and its user is barred for 4.5 s from then on.
+conversation penalized_user() {
+    conversation c = holder_and_waiter();
+    c.pass(4.8, {"A", "B"});
+    EXPECT_EQ(c.told.counted().stalled_holders, 1U);
+    EXPECT_TRUE(c.has_turn("B"));
+    c.join("C", 1000);
+    return c;
+}
+
+TEST(faults, an_application_of_a_barred_user_that_has_moved_nothing_is_told_how_long_it_is_barred) {
+    conversation c = penalized_user();
+    c.say("C", phase_of(1));
+    EXPECT_GT(c.of("C").expected_wait_s, 4) << "B needs 1 s";
+    EXPECT_LE(c.of("C").expected_wait_s, 4.5);
+}
+
 TEST(faults, a_silent_holder_loses_its_turn_within_five_seconds) {
     conversation c = holder_and_waiter();
     c.pass(4.4, {"B"});

@@ -181,7 +181,7 @@ void arbiter::log(const registry& all, phases& of, const policy::decision& what,
     }
 }
 
-void arbiter::tell_waits(registry& all, bool all_of_them, moment at, outbox& out) const {
+void arbiter::tell_waits(registry& all, const users& by_user, bool all_of_them, moment at, outbox& out) const {
     std::vector<job*> untold;
     int64_t in_phase = 0;
     for (const uint64_t id : all.active()) {
@@ -197,7 +197,7 @@ void arbiter::tell_waits(registry& all, bool all_of_them, moment at, outbox& out
     for (const uint64_t id : all.active())
         if (const job& one = all.jobs().at(id); one.moves() && holders.size() < most_holders_told)
             holders.push_back(one.name);
-    const expected_waits waits(all, how_.bounds.starvation_s, at.now_s);
+    const expected_waits waits(all, by_user, how_.bounds.starvation_s, at.now_s);
     for (job* const of : untold) {
         const double expected_s = waits.of(of->id);
         for (agent& one : of->agents) {

@@ -19,7 +19,7 @@ class arbiter {
     /// Decides if anything has changed, or a decision is due.
     void decide(registry& all, phases& of, const turn_watch& watch, users& by_user, moment at, outbox& out);
     /// Tells those that wait how long it may take: all of them, or those that have not been told.
-    void tell_waits(registry& all, bool all_of_them, moment at, outbox& out) const;
+    void tell_waits(registry& all, const users& by_user, bool all_of_them, moment at, outbox& out) const;
     [[nodiscard]] double decide_at_s() const { return decide_at_s_; }
     /// As decisions take it.
     [[nodiscard]] double interruption_s() const { return interruption_.or_at_least(how_.bounds.interruption_s); }

@@ -205,7 +205,7 @@ snapshot coordinator::parts::state() const {
     now.interruption_s = judge.interruption_s();
     now.connections = static_cast<uint32_t>(all.peers().size());
     now.decisions_by_reason = phase.log().by_reason();
-    const expected_waits waits(all, how.bounds.starvation_s, now_s);
+    const expected_waits waits(all, by_user, how.bounds.starvation_s, now_s);
     for (const auto& [id, one] : all.jobs()) {
         application_state as;
         as.application = id;
@@ -311,7 +311,7 @@ const effects& coordinator::advance(double now_s, bool all_told) {
     const bool cares = at.now_s >= p.care_at_s;
     if (cares) p.care(at);
     p.judge.decide(p.all, p.phase, p.watch, p.by_user, at, p.out);
-    p.judge.tell_waits(p.all, cares, at, p.out);
+    p.judge.tell_waits(p.all, p.by_user, cares, at, p.out);
     p.phase.tell_others(p.all, p.out);
     return p.give(at);
 }

@@ -8,7 +8,7 @@
 
 namespace halcyon::coordinate {
 
-expected_waits::expected_waits(const registry& all, double starvation_s, double now_s) {
+expected_waits::expected_waits(const registry& all, const users& by_user, double starvation_s, double now_s) {
     std::vector<const job*> present;
     for (const uint64_t id : all.active())
         if (const job& one = all.jobs().at(id); one.in_phase()) present.push_back(&one);
@@ -21,8 +21,10 @@ expected_waits::expected_waits(const registry& all, double starvation_s, double 
         const job& one = *present[i];
         double& sum_s = before_s[groups.group_of(i)];
         if (!one.has.any()) {
-            const double bound_s = std::max(0.0, starvation_s - (now_s - one.since_s));
-            waits_.push_back({one.id, std::clamp(std::max(sum_s, one.barred_until_s - now_s), 0.0, bound_s)});
+            const double starves_in_s = std::max(0.0, starvation_s - (now_s - one.since_s));
+            const double barred_for_s = std::max(0.0, by_user.barred_until_s(one) - now_s);
+            const double bound_s = one.proven ? starves_in_s : std::max(starves_in_s, barred_for_s);
+            waits_.push_back({one.id, std::min(std::max(sum_s, barred_for_s), bound_s)});
         }
         const double left_s = one.left_s(now_s);
         sum_s += left_s >= 0 ? left_s : policy::sound::unknown_s;

@@ -4,14 +4,16 @@
 #include <vector>
 
 #include "coordinate/coordinator/registry.hpp"
+#include "coordinate/coordinator/users.hpp"
 
 namespace halcyon::coordinate {
 
-/// How long those that wait will, if those before them need what they said, and at most what nobody waits longer than.
+/// How long those that wait will, if those before them need what they said, and at most what nobody waits longer than
+/// but those that are barred and have proven nothing.
 /// Looks at every phase once: those that share storage over others count as sharing it.
 class expected_waits {
   public:
-    expected_waits(const registry& all, double starvation_s, double now_s);
+    expected_waits(const registry& all, const users& by_user, double starvation_s, double now_s);
     /// 0 of one that does not wait.
     [[nodiscard]] double of(uint64_t job) const;
 

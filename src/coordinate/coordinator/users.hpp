@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 
@@ -25,10 +26,11 @@ class users {
     /// yet wait `base_s` if anybody else wants the storage, twice as long the next time, and so on.
     void penalize(uint32_t user, double base_s, double now_s);
     [[nodiscard]] double barred_until_s(uint32_t user) const;
-    /// It waits if anybody else wants the storage.
-    [[nodiscard]] bool barred(const job& one, double now_s) const {
-        return one.barred_until_s > now_s || (!one.proven && barred_until_s(one.user) > now_s);
+    [[nodiscard]] double barred_until_s(const job& one) const {
+        return one.proven ? one.barred_until_s : std::max(one.barred_until_s, barred_until_s(one.user));
     }
+    /// It waits if anybody else wants the storage.
+    [[nodiscard]] bool barred(const job& one, double now_s) const { return barred_until_s(one) > now_s; }
     /// Lost a turn by its own fault lately, or has proven nothing yet and is of a user of whom that is true: nobody is
     /// patient with it.
     [[nodiscard]] bool is_on_probation(const job& one, double now_s) const;
