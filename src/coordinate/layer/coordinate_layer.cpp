@@ -228,7 +228,8 @@ void coordinate_layer::invoke_other(call_role role, calls::call_record& record, 
     }
 }
 
-/// The calls of POSIX under it are told when they are over, and count the bytes.
+/// The calls of POSIX under it are told when they are over, and count the bytes, which is too late to wait for those.
+/// So it asks for one byte itself: it waits where nothing is left of the lease.
 void coordinate_layer::stream(size_t at, calls::call_record& record, const calls::next_call& next) {
     if (at == file_mounts::nowhere || next.circumstances(record).transfers == calls::expected::no) return next(record);
     own_calls& mine = own();
@@ -236,7 +237,9 @@ void coordinate_layer::stream(size_t at, calls::call_record& record, const calls
     turn_taker& taker = takers_[at];
     const operation what = operation_of(calls::entry_of(record.function).does);
     passage how = passage::under_lease;
-    if (!taker.enter(mine, 0, what, calls::ticks())) how = taker.pass(mine, 0, record, next);
+    if (!taker.enter(mine, 1, what, calls::ticks())) how = taker.pass(mine, 1, record, next);
+    if (is_forked_since(process)) return next(record);
+    if (how == passage::under_lease) taker.moves_less(1);
     next(record);
     if (is_forked_since(process)) return;
     taker.leave(mine, how, 0, 0, record.start + record.duration);

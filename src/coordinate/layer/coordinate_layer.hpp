@@ -25,9 +25,9 @@ namespace halcyon::coordinate {
 /// Never held back: closing and unlocking; calls that may not wait, that transfer nothing, or that only start a
 /// transfer or wait for one; a process that holds a file lock, and the others of its job on the node while one does; a
 /// transfer under a collective call of MPI-IO below the round at which all processes stop; calls of signal handlers
-/// that interrupted a wait; children of vfork. Calls of MPI-IO and HDF5 wait in the calls of POSIX that they
-/// make. A wait ends after page::patience_ns without a beat of the agent or the coordinator, and after
-/// shared_file_system::starvation_ns.
+/// that interrupted a wait, and of those that interrupted a call under way; children of vfork. Calls of MPI-IO and HDF5
+/// wait in the calls of POSIX that they make. A wait ends after page::patience_ns without a beat of the agent or the
+/// coordinator, and after shared_file_system::starvation_ns.
 ///
 /// Children of fork are processes like any other: the first call of one finds that its process records nothing yet
 /// (process_state), starts this layer anew, and takes a place of its own in the page. What could go wrong there:

@@ -1,6 +1,8 @@
 #include "coordinate/layer/turn_taker.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <numeric>
 
 #include "base/clock.hpp"
 #include "coordinate/page/agent_ring.hpp"
@@ -16,6 +18,11 @@ constexpr auto relaxed = std::memory_order_relaxed;
 bool moves_in_background(calls::call_id parent) {
     const calls::function_entry& entry = calls::entry_of(static_cast<uint16_t>(parent));
     return entry.at == calls::level::mpiio && (entry.does == calls::kind::wait || calls::never_waits(parent));
+}
+
+/// The thread is in another call, at whatever file system, for which a stop there waits: that call ends after this one.
+bool is_within_another(const own_calls& own) {
+    return std::accumulate(std::begin(own.depth), std::end(own.depth), 0U) > 1;  // this one has entered, too
 }
 
 /// No more than are counted: a jump may have left a call that its thread had noted, and not counted yet.
@@ -81,16 +88,19 @@ void turn_taker::forget_calls(own_calls& own) {
 /// How the call goes on if the turn is `word`; nothing: it waits.
 std::optional<passage> turn_taker::judge(const own_calls& own, uint32_t word, int64_t bytes) {
     const bool held = is_held_by_program();
+    // A stop waits for the call around this one, which began under the lease and ends after this one.
+    const bool is_of_call_around = own.depth[file_system_] > 1;
     const auto goes = [&] {
         static_cast<void>(draw_from_lease(place(), bytes, true));
         return passage::under_lease;
     };
     if (turn_word::goes_under_lease(word)) {
-        if (!draw_from_lease(place(), bytes, held)) return {};
+        if (!draw_from_lease(place(), bytes, held || is_of_call_around)) return {};
         return passage::under_lease;
     }
     if ((word & turn_word::holds) == 0) return passage::unasked;
     if (held) return turn_word::state(word) == permission::waiting ? passage::needed : goes();
+    if (is_of_call_around && turn_word::state(word) != permission::waiting) return goes();
     if (turn_word::state(word) != permission::stop || own.inside == rounds::none) return {};
     const uint64_t round = here_->stop_round.load(std::memory_order_acquire);
     if (here_->turn.load(std::memory_order_seq_cst) != word) return {};  // it sleeps for no time
@@ -127,7 +137,8 @@ class turn_taker::waiting_call {
         const calls::call_circumstances about = next_.circumstances(record_);
         waiter_facts known;
         known.waited_ns = began_ns_ == 0 ? 0 : now_ns - began_ns_;
-        known.is_needed = !about.may_block || (record_.parent != 0 && moves_in_background(about.parent_function));
+        known.is_needed = !about.may_block || (record_.parent != 0 && moves_in_background(about.parent_function)) ||
+                          is_within_another(own_);
         known.has_starved = of_.let_go_.load(relaxed) == of_.current_wait();
         // Whoever holds a lock may need this process to come to where it gives that back. Within a collective call the
         // others need nothing of it but that call.

@@ -72,6 +72,9 @@ class turn_taker {
     [[gnu::noinline]] passage pass(own_calls& own, int64_t bytes, calls::call_record& record,
                                    const calls::next_call& next);
 
+    /// A call under the lease has asked for so many bytes that it does not move itself.
+    void moves_less(int64_t bytes) { part_->moved.fetch_sub(bytes, std::memory_order_relaxed); }
+
     /// The call is over: it moved `moved` of `bytes`, and ended at `end`.
     void leave(own_calls& own, passage how, int64_t bytes, int64_t moved, int64_t end) {
         if (how == passage::under_lease) [[likely]] {
