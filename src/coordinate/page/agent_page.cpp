@@ -6,6 +6,7 @@
 
 #include "base/futex.hpp"
 #include "base/node_identity.hpp"
+#include "coordinate/page/held_locks.hpp"
 #include "coordinate/page/mount_limits.hpp"
 #include "coordinate/page/phase_forecast.hpp"
 #include "coordinate/page/process_life.hpp"
@@ -88,6 +89,7 @@ void clear(std::atomic<Number>& one) {
 void clear(program_turns& one) {
     clear(one.layer);
     clear(one.program);
+    clear(one.unlocked_program);
     for (program_turns::part& part : one.at) {
         clear(part.held);
         clear(part.forecasts);
@@ -259,7 +261,9 @@ size_t agent_page::free_dead(const std::function<void(const process_slot&)>& unt
         const uint32_t known = process_slot::start_of(owner);  // 0: the process could not ask
         const bool is_another = now.start != 0 && known != 0 && static_cast<uint32_t>(now.start) != known;
         if (!now.is_dead && !is_another) {
+            const uint64_t counts = slot.by_itself.program.load(std::memory_order_acquire);
             replaced_.look(i, slot, now);
+            if (replaced_.contains(i, slot)) held_locks::look_behind_exec(slot, counts);
             continue;
         }
         if (untold && slot.told.load() != process_slot::itself) untold(slot);

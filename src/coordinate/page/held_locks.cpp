@@ -24,9 +24,12 @@ bool has_description_lock(int pid, int fd) {
     return told.find(": FLOCK ") != std::string_view::npos || told.find(": OFDLCK ") != std::string_view::npos;
 }
 
-bool survive_exec() {
+namespace {
+
+/// `descriptors`: the folder fdinfo of a process.
+bool shows_any(const char* descriptors) {
     bool shown = false;
-    const bool asked = calls::each_entry("/proc/self/fdinfo", -1, [&](int directory, const char* descriptor) {
+    const bool asked = calls::each_entry(descriptors, -1, [&](int directory, const char* descriptor) {
         const long about = direct::call(SYS_openat, directory, direct::address(descriptor), O_RDONLY | O_CLOEXEC);
         if (about < 0) return shown = about != -ENOENT;
         char text[1024];
@@ -39,9 +42,25 @@ bool survive_exec() {
     return shown || !asked;
 }
 
+}  // namespace
+
+bool survive_exec() {
+    return shows_any("/proc/self/fdinfo");
+}
+
+void look_behind_exec(process_slot& of, uint64_t gone) {
+    if (of.locks.load() == 0 || of.by_itself.unlocked_program.load() == gone) return;
+    char path[40];
+    snprintf(path, sizeof path, "/proc/%d/fdinfo", process_slot::pid_of(of.owner.load()));
+    // By the program, and not by the number of locks: the next program may count its own at any time.
+    if (!shows_any(path)) of.by_itself.unlocked_program.store(gone);
+}
+
 bool may_hold_any(process_slot& of) {
     const uint32_t locks = of.locks.load();
     if (locks == 0) return false;
+    const uint64_t program = of.by_itself.program.load();
+    if (program != 0 && program == of.by_itself.unlocked_program.load()) return false;
     if (locks > of.inherited_locks.load()) return true;
     if (of.inherited_gone.load() != 0) return false;
     const int pid = process_slot::pid_of(of.owner.load());

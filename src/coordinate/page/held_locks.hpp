@@ -17,6 +17,10 @@ bool has_description_lock(int pid, int fd);
 /// asked.
 bool survive_exec();
 
+/// The program `gone` counts in this place, and its process has become another one, which may know nothing of Halcyon:
+/// once the kernel shows no lock by any descriptor of the process, the locks in this place count as given back.
+void look_behind_exec(process_slot& of, uint64_t gone);
+
 bool may_hold_any(process_slot& of);
 bool may_anybody_hold_any(page& shared);
 

@@ -104,7 +104,9 @@ struct alignas(64) program_turns {
     /// Of the process, that counts in this place (process_life::program); 0: not known. A process may become another
     /// one, which may not know of Halcyon.
     std::atomic<uint64_t> program;
-    uint64_t unused_too_[6];
+    /// As `program`: this one is gone, and of its file locks the process has none any more. Written by the agent.
+    std::atomic<uint64_t> unlocked_program;
+    uint64_t unused_too_[5];
     part at[8];
 };
 

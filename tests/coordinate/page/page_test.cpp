@@ -1,5 +1,7 @@
 // The page that the processes of a job share with their agent: real processes, killed for real.
 #include <gtest/gtest.h>
+#include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,6 +14,7 @@
 #include <vector>
 
 #include "coordinate/page/agent_page.hpp"
+#include "coordinate/page/held_locks.hpp"
 #include "coordinate/page/phase_forecast.hpp"
 #include "coordinate/page/process_life.hpp"
 #include "coordinate/page/rounds.hpp"
@@ -88,15 +91,17 @@ TEST(page, refuses_and_counts_processes_when_it_is_full) {
     EXPECT_EQ(one.shared().refused, 1U);
 }
 
-/// A process in the middle of a call, while another one waits, that becomes another program when `go` says so.
+/// A process in the middle of a call, while another one waits, that becomes another program when `go` says so. It holds
+/// a lock by a descriptor with these flags (memfd_create).
 class becoming_another {
   public:
-    explicit becoming_another(page& shared) {
+    explicit becoming_another(page& shared, unsigned flags = MFD_CLOEXEC) {
         EXPECT_EQ(::pipe(go_), 0);
         pid_ = ::fork();
         if (pid_ != 0) return;
         process_slot* const slot = claim_slot(shared, own_name());
         note_program(*slot);
+        slot->locks = ::flock(::memfd_create("locked", flags), LOCK_EX) == 0 ? 1 : 0;
         slot->at[0].moved = 10;
         slot->at[0].under_way = 1;
         slot->at[0].waiting = 1;
@@ -143,6 +148,24 @@ TEST(page, does_not_count_the_calls_of_a_program_that_became_another_one) {
     EXPECT_EQ(now().active, 0);
     EXPECT_EQ(now().moved, 10);
     EXPECT_EQ(now().processes, 1);
+}
+
+TEST(page, counts_a_lock_no_more_that_went_with_the_program_before) {
+    for (const unsigned flags : {unsigned{MFD_CLOEXEC}, 0U}) {
+        agent_page one = page_of();
+        const becoming_another process(one.shared(), flags);
+        while (one.observe(0, 0, 0).waiting == 0) ::usleep(100);
+        one.free_dead();
+        EXPECT_TRUE(held_locks::may_anybody_hold_any(one.shared()));
+        process.go();
+        while (!process.is_another()) ::usleep(100);
+        one.free_dead();
+        const bool has_descriptor = flags == 0;
+        EXPECT_EQ(held_locks::may_anybody_hold_any(one.shared()), has_descriptor);
+        process_slot& slot = one.shared().slots[0];
+        slot.by_itself.program = 1;  // the next one takes locks of its own
+        EXPECT_TRUE(held_locks::may_hold_any(slot));
+    }
 }
 
 TEST(page, counts_the_calls_of_the_next_program_from_its_first_one) {
