@@ -47,7 +47,7 @@ class own_socket {
     }
     own_socket(const own_socket&) = delete;
     own_socket& operator=(const own_socket&) = delete;
-    [[nodiscard]] int fd() const { return fd_; }
+    [[nodiscard]] int fd() const { return fd_; }  ///< negative: -errno
     /// Waits while the listener's queue is full: nobody takes anything out of that of a stopped one.
     [[nodiscard]] listener connect(const abstract_name& to, int64_t until_ns) const {
         for (;;) {
@@ -83,8 +83,22 @@ bool is_of_own_user(int fd) {
            who.uid == static_cast<uid_t>(direct::call(SYS_geteuid));
 }
 
-/// The descriptor that comes with the agent's message; negative: none came in time.
-int receive_descriptor(int fd, int64_t until_ns) {
+const char* describe_failure_of_socket(int error) {
+    switch (error) {
+        case EMFILE:
+            return "no descriptor is left for the agent's socket (ulimit -n)";
+        case ENFILE:
+            return "no descriptor is left on this node for the agent's socket";
+        case ENOMEM:
+        case ENOBUFS:
+            return "no memory for the agent's socket";
+        default:
+            return "the system gives no socket for the agent";
+    }
+}
+
+/// The descriptor that comes with the agent's message; negative, and why: none came in time, or none can be taken.
+int receive_descriptor(int fd, int64_t until_ns, const char*& why) {
     uint64_t bytes = 0;
     iovec part{&bytes, sizeof bytes};
     alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
@@ -98,6 +112,8 @@ int receive_descriptor(int fd, int64_t until_ns) {
         limit_wait(fd, SO_RCVTIMEO, until_ns);
         got = direct::call(SYS_recvmsg, fd, direct::address(&message), MSG_CMSG_CLOEXEC);
     }
+    why = (message.msg_flags & MSG_CTRUNC) != 0 ? "no descriptor is left for the agent's page (ulimit -n)"
+                                                : "the agent does not answer";
     const cmsghdr* const with = CMSG_FIRSTHDR(&message);
     if (got != sizeof bytes || with == nullptr || with->cmsg_type != SCM_RIGHTS) return -1;
     int found = -1;
@@ -114,7 +130,10 @@ page* map_page(int fd, const char*& why) {
         direct::call(SYS_fstat, fd, direct::address(&about)) != 0 || about.st_size != sizeof(page))
         return nullptr;
     const long at = direct::call(SYS_mmap, 0, sizeof(page), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (at < 0 && at > -4096) return nullptr;
+    if (at < 0 && at > -4096) {
+        why = "no memory for the agent's page (ulimit -v, ulimit -l)";
+        return nullptr;
+    }
     auto* const found = reinterpret_cast<page*>(at);
     const bool fits = found->magic == page::expected_magic && found->bytes == sizeof(page) &&
                       found->file_systems <= process_slot::most_file_systems;
@@ -130,6 +149,10 @@ page* map_page(int fd, const char*& why) {
 /// Null, and `why` is null: nobody listens yet.
 page* ask(const char* name, int64_t until_ns, const char*& why) {
     const own_socket asks;
+    if (asks.fd() < 0) {
+        why = describe_failure_of_socket(-asks.fd());
+        return nullptr;
+    }
     const listener found_there = asks.connect({name, ""}, until_ns);
     why = found_there == listener::busy          ? "the agent's queue of connections is full; is it stopped?"
           : found_there == listener::unreachable ? "the agent's socket cannot be reached"
@@ -137,8 +160,7 @@ page* ask(const char* name, int64_t until_ns, const char*& why) {
     if (found_there != listener::reached) return nullptr;
     why = "the agent's socket is of another user";
     if (!is_of_own_user(asks.fd())) return nullptr;
-    why = "the agent does not answer";
-    const int fd = receive_descriptor(asks.fd(), until_ns);
+    const int fd = receive_descriptor(asks.fd(), until_ns, why);
     if (fd < 0) return nullptr;
     page* const found = map_page(fd, why);
     direct::close(fd);

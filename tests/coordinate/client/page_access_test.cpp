@@ -2,6 +2,7 @@
 #include "coordinate/client/page_access.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -146,6 +147,63 @@ TEST(page_access, waits_on_for_the_page_when_its_process_was_stopped_meanwhile) 
 TEST(page_access, does_not_wait_for_ever_for_an_agent_that_does_not_answer) {
     const stopped_agent agent("mute-" + std::to_string(::getpid()));
     EXPECT_EQ(agent.open(), "I/O is not coordinated: the agent does not answer");
+}
+
+/// What a process says that has only so much of a resource when it asks an agent that answers.
+class limited_process {
+  public:
+    explicit limited_process(const std::string& name) {
+        wanted_.patience_ms = 60'000;
+        (name + "-" + std::to_string(::getpid())).copy(wanted_.job.name, sizeof wanted_.job.name - 1);
+        wanted_.job.name_socket(socket_, sizeof socket_);
+        listening_ = listen_abstract(socket_, 2).value();
+    }
+    /// `comes`: it comes as far as to be connected.
+    [[nodiscard]] std::string complaint_with(__rlimit_resource_t resource, rlim_t most, bool comes) {
+        int out[2] = {-1, -1};
+        EXPECT_EQ(::pipe(out), 0);
+        char complaint[200] = {};
+        const pid_t pid = ::fork();
+        if (pid == 0) {
+            const rlimit limit{most, most};
+            ::setrlimit(resource, &limit);
+            page_access::open(wanted_, complaint, sizeof complaint);
+            ::_exit(::write(out[1], complaint, sizeof complaint) == sizeof complaint ? 0 : 1);
+        }
+        if (comes) {
+            const descriptor asks = accept_checked(listening_.get()).value();
+            hand_out(agent_page::create({.mounts = {"/scratch"}}).value(), asks.get());
+        }
+        ::waitpid(pid, nullptr, 0);
+        EXPECT_EQ(::read(out[0], complaint, sizeof complaint), static_cast<ssize_t>(sizeof complaint));
+        for (const int fd : out) ::close(fd);
+        return complaint;
+    }
+
+  private:
+    page_access::settings wanted_;
+    char socket_[100] = {};
+    descriptor listening_;
+};
+
+TEST(page_access, says_that_no_descriptor_is_left_for_the_socket) {
+    limited_process process("no-socket");
+    EXPECT_EQ(process.complaint_with(RLIMIT_NOFILE, 0, false),
+              "I/O is not coordinated: no descriptor is left for the agent's socket (ulimit -n)");
+}
+
+TEST(page_access, says_that_no_descriptor_is_left_for_the_page) {
+    limited_process process("no-descriptor");
+    const int beyond_pipe = ::dup(0) + 2;  // the next free ones are those of the pipe
+    ::close(beyond_pipe - 2);
+    EXPECT_EQ(process.complaint_with(RLIMIT_NOFILE, static_cast<rlim_t>(beyond_pipe) + 1, true),
+              "I/O is not coordinated: no descriptor is left for the agent's page (ulimit -n)");
+}
+
+TEST(page_access, says_that_no_memory_is_left_for_the_page) {
+    limited_process process("no-memory");
+    EXPECT_EQ(process.complaint_with(RLIMIT_AS, 0, true),
+              "I/O is not coordinated: no memory for the agent's page (ulimit -v, ulimit -l)");
 }
 
 TEST(page_access, starts_an_agent_where_nobody_listens) {
