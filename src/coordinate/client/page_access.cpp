@@ -206,4 +206,8 @@ page* open(const settings& wanted, char* complaint, size_t complaint_bytes) {
     return nullptr;
 }
 
+void close(page* opened) {
+    if (opened != nullptr) direct::call(SYS_munmap, direct::address(opened), sizeof(page));
+}
+
 }  // namespace halcyon::coordinate::page_access

@@ -30,4 +30,7 @@ struct settings {
 /// started a short while ago (failed_start.hpp).
 page* open(const settings& wanted, char* complaint, size_t complaint_bytes);
 
+/// Of a page that open() has given; null: nothing is done. Nobody may use it any more.
+void close(page* opened);
+
 }  // namespace halcyon::coordinate::page_access

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 #include "base/coordinated_job.hpp"
 #include "calls/record/recorded_note.hpp"
@@ -237,6 +238,16 @@ void start_prediction(calls::layer_chain& layers, char* complaint, size_t compla
     predicts = true;
 }
 
+coordinate::page* own_page = nullptr;
+coordinate::page* page_of_parent = nullptr;
+
+/// A chain of forks would map one page more in each process. The parent's stays: a handler that forked in the middle of
+/// a call comes back to there in the child, too, and the call may look at it once more.
+void keep_page(coordinate::page* opened) {
+    coordinate::page_access::close(page_of_parent);
+    page_of_parent = std::exchange(own_page, opened);
+}
+
 /// Gets the page of the job on this node, and first an agent, if there is none.
 void start_coordination(calls::layer_chain& layers, char* complaint, size_t complaint_bytes) {
     complaint[0] = '\0';
@@ -257,6 +268,7 @@ void start_coordination(calls::layer_chain& layers, char* complaint, size_t comp
     wanted.behind = value_of("HALCYON_COORDINATE_BEHIND_MS");
     coordinate::page* const page = coordinate::page_access::open(wanted, complaint, complaint_bytes);
     if (page == nullptr) return coordinate::note_uncoordinated(folder, complaint);
+    keep_page(page);
     const int pid = calls::direct::process_id();
     coordinate::process_slot* const slot =
         coordinate::claim_slot(*page, coordinate::process_slot::owner_of(pid, coordinate::start_of_process(pid)));

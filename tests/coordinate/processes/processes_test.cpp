@@ -351,6 +351,16 @@ TEST_F(coordinated_programs, count_once_what_they_moved_before_they_became_other
     EXPECT_EQ(facts_of("A", ".coordinate")["files"], 1);
 }
 
+/// A handler of the parent may have forked in the middle of a call, which still looks at the parent's.
+TEST_F(coordinated_programs, keep_the_pages_of_no_parents_but_one_in_a_chain_of_forks) {
+    small_daemon daemon(by(policy::rule::fcfs), address());
+    EXPECT_EQ(end_of(start("A", program("data 1 chain " + marks()))), 0);
+    EXPECT_EQ(read_mark("pages"), 2);
+    await_agents("A");
+    EXPECT_EQ(facts_of("A", ".coordinate")["bytes"], 5 << 20);
+    EXPECT_EQ(facts_of("A", ".coordinate")["files"], 5);
+}
+
 /// The layer starts at a process' first call, and forgets then what a program before has left in the page.
 TEST_F(coordinated_programs, may_take_turns_by_themselves_before_their_first_call) {
     small_daemon daemon(by(policy::rule::fcfs), address());

@@ -1,10 +1,12 @@
-/* Writes as it is told: coordinated FILE MIB [until MARK | lock MARK | locked MARK]
+/* Writes as it is told: coordinated FILE MIB [until MARK | lock MARK | locked MARK | chain MARK]
  *
  * until: writes MIB, and goes on without a pause until MARK.end exists; then MARK.wrote says how many MiB that were.
  * lock: takes a lock on FILE, makes MARK.locked, and writes without a pause until somebody waits for the lock; then it
  * writes MIB more, and gives the lock back.
  * locked: waits for MARK.locked, writes MIB, and goes on to write without a pause while a second thread waits for the
- * lock on FILE. */
+ * lock on FILE.
+ * chain: writes, and so do its child, the child of that, and so on, 5 generations in all, each in a child of the one
+ * before; then MARK.pages says how many pages of an agent the last one has mapped. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -12,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { mib = 1 << 20 };
@@ -46,6 +49,29 @@ static int write_until(int fd, int count, const char* with) {
     FILE* tells = fopen(mark(with, "wrote"), "w");
     if (tells == NULL || fprintf(tells, "%ld\n", wrote) < 0 || fclose(tells) != 0) return 6;
     return 0;
+}
+
+static int count_pages(void) {
+    char line[4096];
+    int found = 0;
+    FILE* maps = fopen("/proc/self/maps", "r");
+    if (maps == NULL) exit(5);
+    while (fgets(line, sizeof line, maps) != NULL) found += strstr(line, "halcyon-coordinate") != NULL;
+    fclose(maps);
+    return found;
+}
+
+static int chain(int fd, int count, const char* with) {
+    for (int generation = 1;; ++generation) {
+        write_mib(fd, count);
+        if (generation == 5) break;
+        const pid_t child = fork();
+        if (child == 0) continue;
+        int status = 1;
+        return waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : 7;
+    }
+    FILE* tells = fopen(mark(with, "pages"), "w");
+    return tells != NULL && fprintf(tells, "%d\n", count_pages()) > 0 && fclose(tells) == 0 ? 0 : 6;
 }
 
 static int lock(int fd, short type) {
@@ -84,6 +110,7 @@ int main(int argc, char** argv) {
         return 0;
     }
     if (strcmp(argv[3], "until") == 0) return write_until(fd, count, argv[4]);
+    if (strcmp(argv[3], "chain") == 0) return chain(fd, count, argv[4]);
     if (strcmp(argv[3], "lock") == 0) {
         if (lock(fd, F_WRLCK) != 0) return 4;
         make(mark(argv[4], "locked"));
