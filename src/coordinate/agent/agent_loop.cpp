@@ -82,11 +82,14 @@ result<void> running_agent::add_mount(size_t at, double now_s) {
     const auto now = [] { return seconds(monotonic_ns()); };
     const std::string name = how.job.job + '\n' + how.job.node + '\n' + mount.path;
     auto link = coordinator_link::start(*loop_, mount.addresses, mount.munge_socket, name,
-                                        {[&added, now] { added.agent.connected(now()); },
-                                         [&added, now, at, this](const from_coordinator& message) {
-                                             if (added.agent.received(message, now())) page_.heard(at, monotonic_ns());
-                                         },
-                                         [&added, now] { added.agent.disconnected(now()); }});
+                                        {.connected = [&added, now] { added.agent.connected(now()); },
+                                         .received =
+                                             [&added, at, this](const from_coordinator& message, int64_t heard_ns) {
+                                                 if (added.agent.received(message, seconds(heard_ns)))
+                                                     page_.heard(at, heard_ns);
+                                             },
+                                         .disconnected = [&added, now] { added.agent.disconnected(now()); },
+                                         .late = [&added] { added.agent.came_late(); }});
     if (!link) return link.why();
     added.link = *std::move(link);
     return {};

@@ -1,5 +1,6 @@
 #include "coordinate/agent/coordinator_link.hpp"
 
+#include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -7,7 +8,6 @@
 #include <cerrno>
 #include <utility>
 
-#include "base/clock.hpp"
 #include "base/line_socket/socket_connect.hpp"
 #include "base/try_thread.hpp"
 #include "coordinate/protocol/fields.hpp"
@@ -21,6 +21,11 @@ namespace {
 constexpr auto between_tries_ns = static_cast<int64_t>(reconnect_s * 1e9);
 constexpr auto longest_connect = std::chrono::seconds(1);
 constexpr auto longest_unconfirmed = std::chrono::seconds(5);  // of heartbeats
+
+bool has_input(int socket) {
+    pollfd one{socket, POLLIN, 0};
+    return ::poll(&one, 1, 0) > 0;
+}
 
 }  // namespace
 
@@ -46,7 +51,7 @@ coordinator_link::~coordinator_link() {
 }
 
 void coordinator_link::care(int64_t now_ns) {
-    if (connection_ && was_silent(now_ns)) close();
+    if (connection_ && has_other_addresses() && was_silent(now_ns)) close();
     if (connection_ || now_ns < refused_until_ns_) return;
     if (next_ == 0 && now_ns - tried_ns_ < between_tries_ns) return;
     const std::lock_guard here(mutex_);
@@ -83,8 +88,8 @@ void coordinator_link::take_connection() {
         connection_.emplace(std::move(*made_));
         made_.reset();
     }
-    writes_ = false;
-    heard_ns_ = monotonic_ns();
+    writes_ = is_late_ = false;
+    heard_ns_ = on_.clock_ns();
     break_when_unconfirmed(connection_->fd(), longest_unconfirmed);  // no more than an error on a Unix socket
     auto watch = loop_.add(connection_->fd(), EPOLLIN, [this](uint32_t what) {
         if ((what & EPOLLOUT) != 0 && connection_ && !connection_->flush()) return close();
@@ -105,38 +110,47 @@ void coordinator_link::take_refusal() {
     refused said{excerpt(reason, longest_reason)};
     heed(said);
     // The other addresses are still to be tried.
-    if (addresses_.size() > 1) refused_until_ns_ = 0;
-    on_.received(said);
+    if (has_other_addresses()) refused_until_ns_ = 0;
+    on_.received(said, on_.clock_ns());
 }
 
 void coordinator_link::heed(const from_coordinator& message) {
     if (std::holds_alternative<registered>(message)) pause_.over();
     const auto* const no = std::get_if<refused>(&message);
     if (no == nullptr || no->again_s == 0) return;
-    refused_until_ns_ = monotonic_ns() + static_cast<int64_t>(pause_.next(no->again_s) * 1e9);
+    refused_until_ns_ = on_.clock_ns() + static_cast<int64_t>(pause_.next(no->again_s) * 1e9);
 }
 
 void coordinator_link::read() {
     if (!connection_) return;
-    const int64_t now_ns = monotonic_ns();
-    if (was_silent(now_ns)) return close();
+    const int64_t now_ns = on_.clock_ns();
+    is_late_ = is_late_ || was_silent(now_ns);
+    if (is_late_ && has_other_addresses()) return close();
     const auto got = connection_->read_lines([this, now_ns](std::string_view line) {
         heard_ns_ = now_ns;
         const auto message = decode_from_coordinator(line);
         if (const auto* const understood = std::get_if<from_coordinator>(&message)) {
             heed(*understood);
-            on_.received(*understood);
+            on_.received(*understood, now_ns);
         } else {
             ++misunderstood_;
         }
         return connection_.has_value();
     });
     if (!got || *got == line_connection::input::ended) return close();
+    if (connection_) note_late();
     watch_output();
 }
 
+/// Once the socket is empty, whatever comes was said later.
+void coordinator_link::note_late() {
+    if (!is_late_) return;
+    is_late_ = has_input(connection_->fd());
+    on_.late();
+}
+
 bool coordinator_link::was_silent(int64_t now_ns) const {
-    return addresses_.size() > 1 && static_cast<double>(now_ns - heard_ns_) > lease_silence_s * 1e9;
+    return static_cast<double>(now_ns - heard_ns_) > lease_silence_s * 1e9;
 }
 
 void coordinator_link::watch_output() {

@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "base/event_loop.hpp"
 #include "base/line_socket/line_client.hpp"
 #include "coordinate/agent/refused_pause.hpp"
@@ -19,6 +20,9 @@ namespace halcyon::coordinate {
 /// An agent's connection to one coordinator, made again whenever it breaks. Where several daemons are elected, their
 /// addresses are tried one after the other, without a pause until all were. A daemon that was silent for
 /// `lease_silence_s` is left then, and nothing that comes from it later is believed: another one may have the lead.
+/// Where there is one daemon only, it stays; but words that come behind such a silence may have lain in the socket
+/// while this process was not run, and the daemon may have taken back meanwhile what they give. So `late` follows them,
+/// each time until the socket is empty.
 ///
 /// A coordinator that refuses this agent is left alone for a while (refused_pause.hpp); a daemon that stands by names
 /// no time for that. An address that does not let this user in counts as a refusal, too.
@@ -30,8 +34,11 @@ class coordinator_link {
   public:
     struct events {
         std::function<void()> connected;
-        std::function<void(const from_coordinator&)> received;
+        /// `heard_ns`: a time of the clock at which it had not been read yet.
+        std::function<void(const from_coordinator&, int64_t heard_ns)> received;
         std::function<void()> disconnected;
+        std::function<void()> late = [] {};
+        std::function<int64_t()> clock_ns = monotonic_ns;
     };
     /// `addresses`: separated by commas. `agent`: a name that no other agent has. Failure (config): an address.
     /// (system): no descriptors.
@@ -63,7 +70,9 @@ class coordinator_link {
     void heed(const from_coordinator& message);
     void read();
     void watch_output();
+    void note_late();
     [[nodiscard]] bool was_silent(int64_t now_ns) const;
+    [[nodiscard]] bool has_other_addresses() const { return addresses_.size() > 1; }
 
     refused_pause pause_;
     event_loop& loop_;
@@ -75,6 +84,7 @@ class coordinator_link {
     event_loop::watch bell_watch_ = event_loop::watch::none, socket_watch_ = event_loop::watch::none;
     std::optional<line_connection> connection_;
     bool writes_ = false;
+    bool is_late_ = false;  ///< what is read now may have come long ago
     int64_t tried_ns_ = 0;  ///< the first address
     int64_t heard_ns_ = 0;
     int64_t refused_until_ns_ = 0;

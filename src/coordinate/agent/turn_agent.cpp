@@ -45,13 +45,16 @@ void turn_agent::caches_clean() {
     stop_.cleaned();
 }
 
-/// Another coordinator may have given the turn to others meanwhile: the lease is shown, and not used until a grant
-/// comes.
-void turn_agent::note_stale() {
-    if (!lease_.any() || now_s_ - heard_s_ <= lease_silence_s) return;
+/// The turn may have been given to others meanwhile: the lease is shown, and not used until a grant comes.
+void turn_agent::came_late() {
+    if (!lease_.any()) return;
     lease_.make_stale();
     // In a stop the phase is not told anew; how far the stop has come is.
     if (stop_.lease() != lease_.id()) informed_ = false;
+}
+
+void turn_agent::note_stale() {
+    if (now_s_ - heard_s_ > lease_silence_s) came_late();
 }
 
 void turn_agent::heard(const registered& what) {

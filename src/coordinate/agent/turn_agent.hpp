@@ -81,6 +81,9 @@ class turn_agent {
     void disconnected(double now_s);
     /// Whether it came from a coordinator that coordinates this agent, and so breaks its silence.
     bool received(const from_coordinator& message, double now_s);
+    /// What was received last may have been said more than `lease_silence_s` ago, and not count any more: the lease,
+    /// one that has come with it, too, is shown to the coordinator first.
+    void came_late();
     void observed(const node_state& now);
     /// A message of advance() that could not be written.
     void not_sent(const std::string& why);

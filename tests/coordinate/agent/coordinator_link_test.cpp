@@ -23,7 +23,7 @@ class refused_links : public testing::Test {
     refused_links() {
         link_ = coordinator_link::start(*loop_, name_, "", "A",
                                         {[this] { connected_ = true; },
-                                         [this](const from_coordinator& message) {
+                                         [this](const from_coordinator& message, int64_t) {
                                              refusals_ += std::holds_alternative<refused>(message) ? 1 : 0;
                                          },
                                          [this] { connected_ = false; }})
@@ -70,9 +70,9 @@ class refused_links : public testing::Test {
 class links_to_elected_daemons : public refused_links {
   protected:
     links_to_elected_daemons() {
-        link_ = coordinator_link::start(
-                    *loop_, name_ + "," + name_ + "-none", "", "A",
-                    {[this] { connected_ = true; }, [](const from_coordinator&) {}, [this] { connected_ = false; }})
+        link_ = coordinator_link::start(*loop_, name_ + "," + name_ + "-none", "", "A",
+                                        {[this] { connected_ = true; }, [](const from_coordinator&, int64_t) {},
+                                         [this] { connected_ = false; }})
                     .value();
         care(0);
         EXPECT_TRUE(somebody_asks(limit_ms));
@@ -99,6 +99,61 @@ TEST_F(links_to_elected_daemons, do_not_take_a_part_of_a_line_for_a_word_of_the_
         ASSERT_TRUE(loop_->run_once(second_ns));
     }
     EXPECT_TRUE(is_left_at(silent_since_ns + silence_ns + 1));
+}
+
+/// A link to the only daemon, by a clock of the test's.
+class links_to_one_daemon : public refused_links {
+  protected:
+    links_to_one_daemon() {
+        link_ = coordinator_link::start(*loop_, name_, "", "A",
+                                        {.connected = [this] { connected_ = true; },
+                                         .received =
+                                             [this](const from_coordinator&, int64_t) {
+                                                 ++words_;
+                                                 is_late_ = false;
+                                             },
+                                         .disconnected = [this] { connected_ = false; },
+                                         .late = [this] { is_late_ = true; },
+                                         .clock_ns = [this] { return now_ns_; }})
+                    .value();
+        link_->care(now_ns_);
+        EXPECT_TRUE(somebody_asks(limit_ms));
+        peer_ = std::move(listener_.accept().value().socket);
+    }
+    /// So many words, which come behind a silence.
+    void hear(int many, double silence_s) {
+        const std::string word = std::get<std::string>(encode(from_coordinator(heartbeat{}))) + "\n";
+        std::string text;
+        for (int i = 0; i < many; ++i) text += word;
+        ASSERT_EQ(::write(peer_.get(), text.data(), text.size()), static_cast<ssize_t>(text.size()));
+        now_ns_ += static_cast<int64_t>(silence_s * second_ns);
+        run_until([&, before = words_] { return words_ == before + many; });
+    }
+
+    descriptor peer_;
+    int64_t now_ns_ = monotonic_ns();
+    int words_ = 0;
+    bool is_late_ = false;  ///< of the last word
+};
+
+/// This process may not have been run, and the daemon may have given the turn to others since.
+TEST_F(links_to_one_daemon, say_of_words_behind_a_silence_that_they_may_be_old) {
+    run_until([&] { return connected_; });
+    hear(1, lease_silence_s - 0.1);
+    EXPECT_FALSE(is_late_);
+    hear(2, lease_silence_s + 0.1);
+    EXPECT_TRUE(is_late_);
+    hear(1, 0);
+    EXPECT_FALSE(is_late_);
+    EXPECT_TRUE(connected_);
+}
+
+TEST_F(links_to_one_daemon, say_so_of_all_that_lay_in_the_socket) {
+    run_until([&] { return connected_; });
+    hear(4000, lease_silence_s + 0.1);  // more than one receive takes
+    EXPECT_TRUE(is_late_);
+    hear(1, 0);
+    EXPECT_FALSE(is_late_);
 }
 
 TEST_F(refused_links, ask_again_after_the_time_that_is_named_and_twice_as_long_after_the_next) {

@@ -54,6 +54,24 @@ TEST_F(turn_agents, show_a_lease_behind_a_second_of_silence_and_use_it_only_with
     EXPECT_EQ(look(), transcript{"page allowed, 1000 bytes"});
 }
 
+/// It was given while this agent was not run, and may be another application's by now.
+TEST_F(turn_agents, show_a_lease_that_came_late_and_use_it_only_with_the_next_grant) {
+    join();
+    node.waiting = 1;
+    advance();
+    look();
+    agent->received(grant{1, 7, 1000, 100}, now_s);
+    agent->came_late();
+    advance();
+    EXPECT_EQ(look(), (transcript{"page waiting, 1000 bytes", "inform phase 1 lease 7"}));
+    hear(grant{1, 7, 1000, 200});
+    EXPECT_EQ(look(), transcript{"page allowed, 1000 bytes"});
+    agent->received(grant{1, 7, 500, 201}, now_s);
+    agent->came_late();
+    advance();
+    EXPECT_EQ(look().front(), "page waiting, 500 bytes");
+}
+
 TEST_F(turn_agents, do_not_use_a_lease_for_longer_than_half_a_second_of_silence_however_patient_they_are) {
     agent.emplace(turn_agent::settings{.job = job, .patience_s = 20}, now_s);
     join();
