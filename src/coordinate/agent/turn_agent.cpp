@@ -24,16 +24,12 @@ void turn_agent::disconnected(double now_s) {
 
 bool turn_agent::received(const from_coordinator& message, double now_s) {
     now_s_ = std::max(now_s_, now_s);
-    // One that has not registered this agent, refuses it, or that another one has replaced, coordinates nothing for it.
-    const auto* const joined = std::get_if<registered>(&message);
-    const bool is_old = joined != nullptr && joined->epoch < fence_ >> 32U;
-    const bool coordinates = joined != nullptr ? !is_old : registered_ && !std::holds_alternative<refused>(message);
-    if (coordinates) {
-        note_stale();
-        heard_s_ = now_s_;
-    }
+    if (todo_.close) return false;  // it is left
+    note_stale();
     std::visit([this](const auto& what) { heard(what); }, message);
-    return coordinates;
+    // One that has not registered this agent, refuses it, or is left coordinates nothing for it.
+    if (registered_) heard_s_ = now_s_;
+    return registered_;
 }
 
 void turn_agent::observed(const node_state& now) {
@@ -58,13 +54,8 @@ void turn_agent::note_stale() {
 }
 
 void turn_agent::heard(const registered& what) {
-    // All its grants would be refused: it is left, and the job does not wait for it.
-    if (what.epoch < fence_ >> 32U) {
-        ++counted_.refused_fences;
-        registered_ = false;
-        todo_.close = true;
-        return;
-    }
+    if (what.epoch < std::max(least_epoch_, fence_ >> 32U)) return leave_coordinator();
+    epoch_ = what.epoch;
     registered_ = true;
     no_turn_reason_.clear();
     if (what.heartbeat_s > 0) heartbeat_s_ = what.heartbeat_s;
@@ -107,9 +98,19 @@ void turn_agent::note_reason(const std::string& reason) {
     if (!registered_) no_turn_reason_ = reason;
 }
 
+/// All its grants are refused, and the job does not wait for it.
+void turn_agent::leave_coordinator() {
+    ++counted_.refused_fences;
+    registered_ = false;
+    todo_.close = true;
+}
+
+/// Numbers of one coordinator only rise. Where they fall, there were two of this epoch, and neither is believed any
+/// more: when the agent comes back, its registration would be taken for a word of one that coordinates.
 bool turn_agent::is_new(uint64_t fence) {
     if (fence < fence_) {
-        ++counted_.refused_fences;
+        least_epoch_ = std::max(least_epoch_, epoch_ + 1);
+        leave_coordinator();
         return false;
     }
     fence_ = fence;

@@ -125,6 +125,7 @@ class turn_agent {
 
     void note_reason(const std::string& reason);
     void note_stale();
+    void leave_coordinator();
     [[nodiscard]] bool is_new(uint64_t fence);
     void begin_lease(uint64_t lease, int64_t bytes, bool is_standing);
     void note_silence();
@@ -164,6 +165,8 @@ class turn_agent {
     double sent_s_ = 0;
     double heartbeat_s_ = 0.25;
     int64_t processes_told_ = 0;
+    uint64_t epoch_ = 0;        ///< of the coordinator that has registered this agent
+    uint64_t least_epoch_ = 0;  ///< that is believed
 
     // The phase.
     bool in_phase_ = false;

@@ -56,6 +56,45 @@ TEST_F(turn_agents, leave_a_coordinator_of_an_epoch_before_one_that_they_have_se
     EXPECT_TRUE(agent->is_registered());
 }
 
+/// Its epoch came twice. It registers them again and again, which must not keep the job waiting.
+TEST_F(turn_agents, leave_a_coordinator_whose_numbers_fall_and_all_of_its_epoch) {
+    const auto number = [](uint64_t epoch, uint64_t count) { return (epoch << 32U) + count; };
+    join();
+    begin();
+    hear(grant{1, 7, 1000, number(1, 9)});
+    agent->disconnected(now_s);
+    agent->connected(now_s);
+    hear(registered{1, 0.25, 0.2, 1});
+    EXPECT_TRUE(agent->is_registered());
+    EXPECT_FALSE(agent->received(grant{1, 8, 1000, number(1, 3)}, now_s));
+    EXPECT_FALSE(agent->received(grant{1, 9, 1000, number(1, 10)}, now_s));  // of what it had sent before it was left
+    advance();
+    EXPECT_TRUE(last.close);
+    EXPECT_EQ(agent->counted().grants, 1U);
+    for (int i = 0; i < 4; ++i) {
+        agent->disconnected(now_s);
+        agent->connected(now_s);
+        hear(registered{1, 0.25, 0.2, 1});
+        EXPECT_TRUE(last.close);
+        advance(0.3);
+    }
+    EXPECT_EQ(look().back(), "page unasked");
+    agent->disconnected(now_s);
+    agent->connected(now_s);
+    hear(registered{1, 0.25, 0.2, 2});
+    hear(grant{1, 8, 1000, number(2, 1)});
+    EXPECT_EQ(look().back(), "page allowed, 1000 bytes");
+}
+
+TEST_F(turn_agents, leave_a_coordinator_whose_standing_turn_has_a_lower_number) {
+    join();
+    hear(standing{5, 2000, 90});
+    look();
+    hear(standing{6, 2000, 80});
+    EXPECT_TRUE(last.close);
+    EXPECT_FALSE(agent->is_registered());
+}
+
 TEST_F(turn_agents, do_not_take_the_words_of_one_that_has_not_registered_them_for_an_answer) {
     node.waiting = 1;
     agent->connected(now_s);
