@@ -13,6 +13,7 @@
 #include "coordinate/agent/agent_facts.hpp"
 #include "coordinate/agent/cache_cleaner.hpp"
 #include "coordinate/agent/coordinator_link.hpp"
+#include "coordinate/agent/node_name.hpp"
 #include "coordinate/agent/page_bell.hpp"
 #include "coordinate/agent/turn_agent.hpp"
 
@@ -42,6 +43,10 @@ class running_agent {
     result<void> run();
 
   private:
+    result<void> open_socket();
+    result<void> watch_socket();
+    void close_socket();
+    void open_socket_again();
     result<void> add_mount(size_t at, double now_s);
     void hand_out_page();
     void turn();
@@ -70,7 +75,7 @@ result<void> running_agent::add_mount(size_t at, double now_s) {
     how.job.secret = with_.job.secret;
     how.job.processes = with_.job.processes;
     how.job.nodes = with_.job.nodes;
-    how.job.node = with_.node;
+    how.job.node = node_name(with_.node, node_identity::of_this_process());
     how.job.mount = at;
     how.job.account = with_.account;
     how.patience_s = with_.page.patience_s;
@@ -95,12 +100,42 @@ result<void> running_agent::add_mount(size_t at, double now_s) {
     return {};
 }
 
-result<void> running_agent::start() {
+result<void> running_agent::open_socket() {
     std::array<char, 96> name{};
     with_.job.name_socket(name.data(), name.size());
     auto listening = listen_abstract(name.data(), 512);
     if (!listening) return listening.why();
     listening_ = *std::move(listening);
+    return {};
+}
+
+result<void> running_agent::watch_socket() {
+    auto watch = loop_->add(listening_.get(), EPOLLIN, [this](uint32_t) { hand_out_page(); });
+    if (!watch) return watch.why();
+    listening_watch_ = *watch;
+    return {};
+}
+
+/// Later processes start another agent, which has the place at the coordinator from now on.
+void running_agent::close_socket() {
+    loop_->remove(listening_watch_);
+    listening_.reset();
+    for (const auto& one : all_) one->agent.withdraw();
+}
+
+/// A process that had the page before has come to its place in it: those that come now must find this agent, too. Where
+/// another one has the socket, that one takes the job's turns on this node, and this page stays closed.
+void running_agent::open_socket_again() {
+    if (!open_socket()) return;
+    if (!watch_socket()) return listening_.reset();
+    for (const auto& one : all_) {
+        one->link->close();  // the next connection registers
+        one->agent.stay();
+    }
+}
+
+result<void> running_agent::start() {
+    if (auto opened = open_socket(); !opened) return opened;
     agent_page::settings how = with_.page;
     how.mounts.clear();
     for (const coordinated_mount& one : with_.mounts) how.mounts.push_back(one.path);
@@ -112,9 +147,7 @@ result<void> running_agent::start() {
     loop_ = *std::move(loop);
     bell_ = descriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (!bell_) return system_failure("eventfd", errno);
-    auto watch = loop_->add(listening_.get(), EPOLLIN, [this](uint32_t) { hand_out_page(); });
-    if (!watch) return watch.why();
-    listening_watch_ = *watch;
+    if (auto watched = watch_socket(); !watched) return watched;
     const auto hear_bell = [this](uint32_t) {
         uint64_t count = 0;
         static_cast<void>(::read(bell_.get(), &count, sizeof count) == sizeof count);
@@ -142,7 +175,7 @@ void running_agent::advance(size_t at, int64_t now_ns) {
     coordinated& one = *all_[at];
     if (one.cleaner.take_done()) one.agent.caches_clean();
     if (page_.was_replaced(at)) one.agent.page_was_replaced();
-    one.link->care(now_ns);
+    if (listening_) one.link->care(now_ns);  // else it has withdrawn
     for (bool again = true; again;) {
         one.agent.observed(page_.observe(at, one.agent.stop_round(), now_ns));
         const agent_effects& todo = one.agent.advance(seconds(now_ns));
@@ -197,10 +230,10 @@ result<void> running_agent::run() {
     while (true) {
         if (is_over(monotonic_ns())) {
             if (!listening_) break;
-            // A process may have the page already, and no place in it yet. Later ones start another agent.
-            loop_->remove(listening_watch_);
-            listening_.reset();
-            empty_since_ns_ = monotonic_ns();
+            close_socket();
+            empty_since_ns_ = monotonic_ns();  // a process may have the page already, and no place in it yet
+        } else if (!listening_ && page_.processes() > 0) {
+            open_socket_again();
         }
         const bool rings = ringer_->start();
         bells_missing_ += rings ? 0 : 1;

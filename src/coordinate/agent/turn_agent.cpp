@@ -408,7 +408,7 @@ const agent_effects& turn_agent::advance(double now_s) {
         if (registered_) say(coordinate::withdraw{});
         registered_ = false;
     }
-    if (connected_ && state_.processes > processes_told_) {
+    if (connected_ && !withdraws_ && state_.processes > processes_told_) {
         registration what = how_.job;
         what.processes = std::max(what.processes, state_.processes);
         processes_told_ = state_.processes;

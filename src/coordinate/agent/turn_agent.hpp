@@ -95,6 +95,8 @@ class turn_agent {
     bool give_back_if_quiet();
     /// The job ends: a process that has the page and comes yet finds it closed.
     void withdraw() { withdraws_ = true; }
+    /// It does not end: such a process has come. To be told while nobody is connected.
+    void stay() { withdraws_ = false; }
 
     /// Valid until the next call.
     const agent_effects& advance(double now_s);

@@ -13,6 +13,8 @@
 #include <fstream>
 #include <iterator>
 
+#include "base/line_socket/listening_socket.hpp"
+#include "coordinate/agent/node_name.hpp"
 #include "coordinate/client/page_access.hpp"
 #include "coordinate/page/slot_claim.hpp"
 #include "temporary_folder.hpp"
@@ -170,6 +172,81 @@ TEST_F(agents_of_a_job, close_the_page_in_the_end_for_a_process_that_has_it_and_
     ::waitpid(process, nullptr, 0);
     agent.await_end();
     EXPECT_EQ(turn_word::state(shared->file_system[0].turn), permission::closed);
+}
+
+/// A process that has the page of an agent, which has closed its socket since, and no place in the page yet.
+class late_process : public agents_of_a_job {
+  protected:
+    late_process() { with_.first_process_s = 3; }
+    ~late_process() override {
+        if (process_ <= 0) return;
+        ::kill(process_, SIGKILL);
+        ::waitpid(process_, nullptr, 0);
+    }
+    [[nodiscard]] static bool is_closed(const page& shared) {
+        return turn_word::state(shared.file_system[0].turn) == permission::closed;
+    }
+    static bool await(const std::function<bool()>& holds) {
+        for (int waited_ms = 0; !holds() && waited_ms < 60'000; ++waited_ms) ::usleep(1000);
+        return holds();
+    }
+    void come(page& shared) {
+        process_ = ::fork();
+        if (process_ != 0) return;
+        claim_slot(shared, process_slot::owner_of(::getpid(), start_of_process(::getpid())));
+        while (true) ::pause();
+    }
+
+    pid_t process_ = 0;
+};
+
+TEST_F(late_process, is_taken_in_and_others_find_the_same_agent) {
+    const forked_agent agent(with_);
+    EXPECT_EQ(agent.said(), "ready");
+    page* const shared = agent.open_page();
+    ASSERT_NE(shared, nullptr);
+    ASSERT_TRUE(await([&] { return is_closed(*shared); }));
+    come(*shared);
+    ASSERT_TRUE(await([&] { return !is_closed(*shared); }));
+    const page* const again = agent.open_page();
+    ASSERT_NE(again, nullptr);
+    EXPECT_EQ(again->slots[0].owner.load(), process_slot::owner_of(process_, start_of_process(process_)));
+}
+
+TEST_F(late_process, finds_the_page_closed_where_another_agent_has_the_job) {
+    const forked_agent agent(with_);
+    EXPECT_EQ(agent.said(), "ready");
+    page* const shared = agent.open_page();
+    ASSERT_NE(shared, nullptr);
+    ASSERT_TRUE(await([&] { return is_closed(*shared); }));
+    with_.first_process_s = 600;
+    const forked_agent other(with_);
+    EXPECT_EQ(other.said(), "ready");
+    come(*shared);
+    EXPECT_TRUE(await_beats(*shared, 20));
+    EXPECT_TRUE(is_closed(*shared));
+}
+
+TEST_F(agents_of_a_job, tell_a_coordinator_more_of_their_node_than_the_name_of_the_host) {
+    const std::string address = "unix:@" + std::string(with_.job.name);
+    listening_socket daemon = listening_socket::open(parse_socket_address(address).value(), {}).value();
+    with_.mounts.front().addresses = address;
+    std::string("0123456789abcdef").copy(with_.job.secret, sizeof with_.job.secret - 1);
+    with_.job.processes = with_.job.nodes = 1;
+    const forked_agent agent(with_);
+    EXPECT_EQ(agent.said(), "ready");
+    page* const shared = agent.open_page();
+    ASSERT_NE(shared, nullptr);
+    claim_slot(*shared, process_slot::owner_of(::getpid(), start_of_process(::getpid())));
+    pollfd asks{daemon.fd(), POLLIN, 0};
+    ASSERT_EQ(::poll(&asks, 1, 60'000), 1);
+    const descriptor peer = std::move(daemon.accept().value().socket);
+    pollfd says{peer.get(), POLLIN, 0};
+    ASSERT_EQ(::poll(&says, 1, 60'000), 1);
+    std::array<char, 1000> line{};
+    ASSERT_GT(::read(peer.get(), line.data(), line.size() - 1), 0);
+    const std::string expected = node_name("n1", node_identity::of_this_process());
+    EXPECT_NE(std::string(line.data()).find('"' + expected + '"'), std::string::npos) << line.data();
 }
 
 TEST_F(agents_of_a_job, take_another_one_that_listens_for_as_good) {

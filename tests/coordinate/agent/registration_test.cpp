@@ -210,6 +210,21 @@ TEST_F(turn_agents, forget_a_standing_turn_when_they_come_back) {
     EXPECT_EQ(look(), (transcript{"register processes 2", "page waiting"}));
 }
 
+TEST_F(turn_agents, do_not_register_once_they_have_withdrawn_unless_they_stay) {
+    join();
+    agent->withdraw();
+    advance();
+    EXPECT_EQ(look(), (transcript{"page closed", "withdraw"}));
+    node.processes = 3;
+    advance();
+    EXPECT_EQ(look(), transcript{});
+    agent->disconnected(now_s);
+    agent->stay();
+    agent->connected(now_s);
+    advance();
+    EXPECT_EQ(look(), (transcript{"page waiting", "register processes 3"}));
+}
+
 TEST_F(turn_agents, say_something_at_each_heartbeat) {
     join();
     heartbeats = true;
