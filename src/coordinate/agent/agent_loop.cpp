@@ -191,7 +191,7 @@ void running_agent::advance(size_t at, int64_t now_ns) {
         // The link may tell of a break meanwhile, which is for the next turn.
         const std::vector<to_coordinator> messages = todo.messages;
         for (const to_coordinator& message : messages)
-            if (const auto sent = one.link->send(message); !sent) one.agent.not_sent(sent.why().message);
+            if (const auto sent = one.link->send(message); !sent) one.agent.not_sent(message, sent.why().message);
         if (closes) one.link->close();
     }
 }

@@ -87,9 +87,13 @@ void turn_agent::heard(const error_report& what) {
     note_reason(what.reason);
 }
 
-void turn_agent::not_sent(const std::string& why) {
+/// The coordinator knows of no phase that it was not told of: one more `inform` may be within its range.
+void turn_agent::not_sent(const to_coordinator& message, const std::string& why) {
     ++counted_.unsent;
     note_reason(why);
+    if (!std::holds_alternative<inform>(message)) return;
+    is_unsent_ = true;
+    informed_ = false;
 }
 
 /// Behind the registration, turns are given all the same.
@@ -244,16 +248,21 @@ bool turn_agent::lets_begin() const {
 
 void turn_agent::end_phase() {
     say_progress();
-    history_.ended(seen_bytes_ - phase_moved_);
+    history_.ended(phase_bytes());
     if (registered_ && known_phase_ == phase_) say(release{phase_});
     in_phase_ = informed_ = false;
     expected_.forget();
     lease_.end();
 }
 
+/// Counts of processes may be behind for a moment.
+int64_t turn_agent::phase_bytes() const {
+    return std::max<int64_t>(seen_bytes_ - phase_moved_, 0);
+}
+
 /// By forecast, else as the last phases were.
 void turn_agent::estimate(int64_t& bytes_left, double& left_s) {
-    const int64_t moved = seen_bytes_ - phase_moved_;
+    const int64_t moved = phase_bytes();
     bytes_left = state_.bytes_left > 0 ? state_.bytes_left : std::max<int64_t>(history_.bytes() - moved, 0);
     const double alone = history_.bytes_per_s_alone();
     left_s = state_.left_s > 0 ? state_.left_s : (alone > 0 ? static_cast<double>(bytes_left) / alone : 0);
@@ -267,11 +276,13 @@ void turn_agent::say_phase() {
     if (!in_phase_ || !registered_ || (stop_.any() && !tells_again_)) return;
     const bool is_off = told_rest_.is_off(state_) && now_s_ - asked_s_ >= how_.pause_s;
     if (informed_ && !is_off) return;
+    if (is_unsent_ && now_s_ - asked_s_ < heartbeat_s_) return;
+    is_unsent_ = false;
     inform what;
     what.phase = phase_;
     what.operation = state_.operation;
     estimate(what.bytes_left, what.left_s);
-    what.bytes_moved = seen_bytes_ - phase_moved_;
+    what.bytes_moved = phase_bytes();
     const double alone = history_.bytes_per_s_alone();
     what.alone_s = std::min(what.left_s + (alone > 0 ? static_cast<double>(what.bytes_moved) / alone : 0), 1e9);
     what.weight = static_cast<double>(std::max<int64_t>(state_.active, 1));

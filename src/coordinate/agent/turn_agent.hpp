@@ -85,8 +85,8 @@ class turn_agent {
     /// one that has come with it, too, is shown to the coordinator first.
     void came_late();
     void observed(const node_state& now);
-    /// A message of advance() that could not be written.
-    void not_sent(const std::string& why);
+    /// A message of advance() that could not be written. Of a phase, it is tried again after a heartbeat.
+    void not_sent(const to_coordinator& message, const std::string& why);
     void caches_clean();
     /// A process has replaced the turn in the page: it must be written anew.
     void page_was_replaced() { shown_.reset(); }
@@ -135,6 +135,7 @@ class turn_agent {
     void end_phase_if_over(bool active);
     [[nodiscard]] bool lets_begin() const;
     void end_phase();
+    [[nodiscard]] int64_t phase_bytes() const;
     void say_all();
     void say_phase();
     void say_progress();
@@ -174,6 +175,7 @@ class turn_agent {
     bool in_phase_ = false;
     bool informed_ = false;
     bool tells_again_ = false;  ///< it has come back in a phase, and the coordinator forgets that unless it hears of it
+    bool is_unsent_ = false;  ///< the last `inform`
     uint64_t phase_ = 0;
     uint64_t known_phase_ = 0;  ///< that the coordinator was told of over this connection, up to date or not
     double active_s_ = 0;       ///< when something was last seen to move or wait

@@ -152,7 +152,7 @@ TEST_F(turn_agents, do_not_count_daemons_that_stand_by_as_faults) {
 TEST_F(turn_agents, count_what_the_coordinator_did_not_understand_and_what_could_not_be_written) {
     agent->connected(now_s);
     advance();
-    agent->not_sent("register.account: 300 bytes");
+    agent->not_sent(registration{}, "register.account: 300 bytes");
     EXPECT_EQ(agent->no_turn_reason(), "register.account: 300 bytes");
     join();
     hear(error_report{"inform.phase: 0"});

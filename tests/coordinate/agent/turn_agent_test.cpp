@@ -340,5 +340,46 @@ TEST_F(turn_agents, write_the_turn_anew_when_a_process_has_replaced_it) {
     EXPECT_EQ(look(), transcript{"page waiting"});
 }
 
+TEST_F(turn_agents, tell_no_bytes_below_none_though_the_account_is_behind_for_a_moment) {
+    join();
+    node.waiting = 1;
+    node.unasked = 100;
+    advance();
+    node.waiting = 0;
+    advance(1);  // the phase is over
+    node.waiting = 1;
+    agent->received(heartbeat{}, now_s);
+    advance();
+    node.unasked = 40;
+    agent->disconnected(now_s);
+    agent->connected(now_s);
+    hear(registered{1, 0.25, 0.2, 1});  // it is told anew
+    int informs = 0;
+    for (const to_coordinator& message : last.messages) {
+        const auto* const told = std::get_if<inform>(&message);
+        if (told == nullptr) continue;
+        ++informs;
+        EXPECT_EQ(told->bytes_moved, 0);
+        EXPECT_GE(told->alone_s, 0);
+    }
+    EXPECT_EQ(informs, 1);
+}
+
+TEST_F(turn_agents, tell_of_a_phase_again_after_a_heartbeat_when_that_could_not_be_written) {
+    join();
+    node.waiting = 1;
+    node.begun = 1;
+    advance();
+    EXPECT_EQ(look(), transcript{"inform phase 1"});
+    agent->not_sent(inform{}, "inform.bytes_moved: -1");
+    agent->received(heartbeat{}, now_s);
+    advance(0.1);
+    EXPECT_EQ(look(), transcript{});
+    advance(0.2);
+    EXPECT_EQ(look(), transcript{"inform phase 1"});
+    advance(0.1);
+    EXPECT_EQ(look(), transcript{});
+}
+
 }  // namespace
 }  // namespace halcyon::coordinate
