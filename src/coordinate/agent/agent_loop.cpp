@@ -48,6 +48,8 @@ class running_agent {
     void close_socket();
     void open_socket_again();
     result<void> add_mount(size_t at, double now_s);
+    /// A shorter one would pass between two heartbeats, and nothing were coordinated.
+    [[nodiscard]] double patience_s() const { return std::max(with_.page.patience_s, lease_silence_s); }
     void hand_out_page();
     void turn();
     void advance(size_t at, int64_t now_ns);
@@ -78,7 +80,7 @@ result<void> running_agent::add_mount(size_t at, double now_s) {
     how.job.node = node_name(with_.node, node_identity::of_this_process());
     how.job.mount = at;
     how.job.account = with_.account;
-    how.patience_s = with_.page.patience_s;
+    how.patience_s = patience_s();
     how.pause_s = with_.page.pause_s;
     how.behind_s = with_.behind_s;
     const coordinated_mount& mount = with_.mounts[at];
@@ -137,6 +139,7 @@ void running_agent::open_socket_again() {
 result<void> running_agent::start() {
     if (auto opened = open_socket(); !opened) return opened;
     agent_page::settings how = with_.page;
+    how.patience_s = patience_s();
     how.mounts.clear();
     for (const coordinated_mount& one : with_.mounts) how.mounts.push_back(one.path);
     auto page = agent_page::create(how);
@@ -262,6 +265,7 @@ void running_agent::tell_facts(int64_t now_ns, bool is_end) {
         if (!is_ordinary(name)) faults << name << " " << value << "\n";
     };
     add("without_place", page_.shared().refused.load());
+    add("patience_raised", patience_s() > with_.page.patience_s ? 1 : 0);
     add("threads_missing", bells_missing_ + facts_.threads_missing());
     for (size_t i = 0; i < all_.size(); ++i) {
         coordinated& one = *all_[i];

@@ -249,6 +249,23 @@ TEST_F(agents_of_a_job, tell_a_coordinator_more_of_their_node_than_the_name_of_t
     EXPECT_NE(std::string(line.data()).find('"' + expected + '"'), std::string::npos) << line.data();
 }
 
+TEST_F(agents_of_a_job, are_silent_for_no_shorter_time_than_heartbeats_take) {
+    with_.page.patience_s = 0.01;
+    with_.facts_directory = folder_.path().string();
+    const forked_agent agent(with_);
+    EXPECT_EQ(agent.said(), "ready");
+    const page* const shared = agent.open_page();
+    ASSERT_NE(shared, nullptr);
+    EXPECT_EQ(shared->patience_ns, static_cast<int64_t>(lease_silence_s * 1e9));
+    const std::string facts = folder_.file("n1." + std::to_string(agent.pid()) + ".agent");
+    std::string text;
+    for (int waited_ms = 0; text.empty() && waited_ms < 60'000; ++waited_ms, ::usleep(1000)) {
+        std::ifstream in(facts);
+        text.assign(std::istreambuf_iterator<char>(in), {});
+    }
+    EXPECT_NE(text.find("\npatience_raised 1\n"), std::string::npos) << text;
+}
+
 TEST_F(agents_of_a_job, take_another_one_that_listens_for_as_good) {
     const forked_agent first(with_);
     EXPECT_EQ(first.said(), "ready");
