@@ -77,6 +77,10 @@ _WORDS = {
     "stops_behind": ("stop", "{} went on without a process that stayed inside a collective call"),
     "misunderstood": ("message", "{} of a coordinator not understood"),
     "stops_uncleaned": ("stop", "{} did not clean the node's caches: the agent found nothing there that it could open"),
+    "facts_dropped": (
+        "process",
+        "the turns of {} that were killed are not known: an agent could not write to the run's folder for long",
+    ),
     "patience_raised": (
         "agent",
         "HALCYON_COORDINATE_PATIENCE_MS is shorter than two heartbeats of a coordinator (500 ms): {} took 500 ms",

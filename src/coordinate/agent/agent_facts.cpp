@@ -39,7 +39,7 @@ void agent_facts::tell_of_dead(const page& shared, const process_slot& slot) {
         return;
     const char* const how = slot.told.load() == process_slot::its_agent ? "by_agent" : "died";
     const size_t bytes = process_facts::describe(text.data(), text.size(), shared, slot, how);
-    if (bytes > 0) writer_.write(path.data(), std::string(text.data(), bytes));
+    if (bytes > 0 && !writer_.write_if_room(path.data(), std::string(text.data(), bytes))) ++dropped_;
 }
 
 }  // namespace halcyon::coordinate

@@ -25,11 +25,14 @@ class agent_facts {
     void tell(size_t untold, const std::string& text, const std::string& faults, bool is_end, int64_t now_ns);
     void tell_of_dead(const page& shared, const process_slot& slot);
     [[nodiscard]] uint64_t threads_missing() const { return writer_.threads_missing(); }
+    /// Files of dead processes that were left out: the folder could not be written, and too many waited already.
+    [[nodiscard]] uint64_t dropped() const { return dropped_; }
 
   private:
     std::string directory_, host_, path_;
     std::string told_faults_;
     size_t told_untold_ = 0;
+    uint64_t dropped_ = 0;
     int64_t told_ns_ = INT64_MIN / 2;
     file_writer writer_;
 };

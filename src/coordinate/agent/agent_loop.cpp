@@ -266,6 +266,7 @@ void running_agent::tell_facts(int64_t now_ns, bool is_end) {
     };
     add("without_place", page_.shared().refused.load());
     add("patience_raised", patience_s() > with_.page.patience_s ? 1 : 0);
+    add("facts_dropped", facts_.dropped());
     add("threads_missing", bells_missing_ + facts_.threads_missing());
     for (size_t i = 0; i < all_.size(); ++i) {
         coordinated& one = *all_[i];

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <iterator>
 #include <optional>
+#include <vector>
 
 #include "base/descriptor.hpp"
 #include "temporary_folder.hpp"
@@ -70,6 +71,38 @@ TEST_F(file_writers, try_again_what_could_not_be_written) {
         ::usleep(1000);
     }
     EXPECT_EQ(text_of(file), "text");
+}
+
+/// A folder that stays away for the whole run of a job whose processes are killed again and again.
+TEST_F(file_writers, keep_no_more_than_there_is_room_for_and_newer_texts_of_those) {
+    const std::string folder = folder_.file("later") + "/";
+    writer_->write(folder + "own", "text");
+    size_t kept = 1;
+    while (writer_->write_if_room(folder + std::to_string(kept), "text")) {
+        ASSERT_LE(++kept, file_writer::most_kept);
+    }
+    EXPECT_EQ(kept, file_writer::most_kept);
+    writer_->write(folder + "own", "newer");
+    std::filesystem::create_directory(folder);
+    end();
+    EXPECT_EQ(text_of(folder + "own"), "newer");
+    EXPECT_EQ(text_of(folder + std::to_string(kept - 1)), "text");
+    EXPECT_FALSE(std::filesystem::exists(folder + std::to_string(kept)));
+}
+
+TEST_F(file_writers, try_less_and_less_often_while_nothing_can_be_written) {
+    const std::string other_folder = folder_.file("of_another_file");
+    writer_->write(other_folder + "/file", "text");
+    const auto calls_until_a_try = [&] {
+        const uint64_t before = writer_->tries();
+        uint32_t calls = 0;
+        for (int waited_ms = 0; writer_->is_writing() && waited_ms < 60'000; ++waited_ms) ::usleep(1000);
+        for (; writer_->tries() == before && calls < 1000; ++calls) writer_->try_again();
+        return calls;
+    };
+    std::vector<uint32_t> calls;
+    for (int i = 0; i < 7; ++i) calls.push_back(calls_until_a_try());
+    EXPECT_EQ(calls, (std::vector<uint32_t>{1, 2, 4, 8, 16, 32, 32}));
 }
 
 }  // namespace
