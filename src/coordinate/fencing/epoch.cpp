@@ -60,9 +60,15 @@ result<epoch_source::epoch> own_epochs::next() {
     made.number = std::max(least, epoch_by_clock());
     if (!file_.empty()) {
         if (const auto kept = replace_file(file_, std::to_string(made.number) + "\n", lasting::yes); !kept) {
-            // As without a file.
+            // As without a file. A number ahead of the clock would come again with the next start, and clients that
+            // have seen this start's grants would take that daemon for theirs and refuse all that it grants.
             wait_for_next_quarter();
-            made.number = std::max(least, epoch_by_clock());
+            made.number = epoch_by_clock();
+            if (made.number < least)
+                return failure{error_kind::system,
+                               kept.why().message + "; the clock is behind the latest epoch, " +
+                                   std::to_string(least - 1) + ", so that the next one must be written",
+                               kept.why().system_errno};
             made.warning = kept.why().message + "; the epoch follows the clock alone";
         }
     }

@@ -41,8 +41,10 @@ class own_epochs : public epoch_source {
     /// `file`: empty for none. `latest`: that this process had already.
     explicit own_epochs(std::string file, uint64_t latest = 0) : file_(std::move(file)), latest_(latest) {}
 
-    /// Failure (config): the file holds something else than a number. System: it cannot be read. An empty file, and one
-    /// that cannot be written, are a warning: the daemon must start after a power loss, and on a full disk.
+    /// Failure (config): the file holds something else than a number. System: it cannot be read; or it cannot be
+    /// written, and the clock is not above the last epoch: no daemon is better than one whose grants are refused. An
+    /// empty file, and one that cannot be written otherwise, are a warning: the daemon must start after a power loss,
+    /// and on a full disk.
     result<epoch> next() override;
 
   private:
