@@ -15,7 +15,8 @@
 namespace halcyon::coordinate {
 namespace {
 
-constexpr int64_t proving_ns = 10'000'000'000;  // munged may be slow
+constexpr int64_t proving_ns = 10'000'000'000;   // munged may be slow
+constexpr int64_t answering_ns = 1'000'000'000;  // after which one that has not answered makes room for others
 constexpr int64_t finishing_ns = 1'000'000'000;
 constexpr size_t most_leaving = 1024;
 constexpr int64_t reading_ns = 20'000'000;
@@ -81,13 +82,27 @@ void clients::add(listening_socket::accepted from) {
     c.events = EPOLLIN;
     all_.emplace(id, std::move(made));
     if (from.peer) return open(id, c, *from.peer);
-    if (!unproven_.add(id, address_of(c.connection.fd()))) {
+    c.came_ns = monotonic_ns();
+    if (!wait_for_proof(id, address_of(c.connection.fd()))) {
         ++counted_.refused_proving;
         return refuse(id, c, refusal_line(too_many_proving));
     }
-    prove_by_.set(id, monotonic_ns() + proving_ns);
+    prove_by_.set(id, c.came_ns + proving_ns);
     c.challenge = std::move(from.challenge);
     if (!c.connection.send(c.challenge->line)) drop(id);
+}
+
+/// False: there are too many, and none of them has been silent for long.
+bool clients::wait_for_proof(connection_id id, const std::string& address) {
+    if (unproven_.add(id, address)) return true;
+    const int64_t young_ns = monotonic_ns() - answering_ns;
+    const auto silent = unproven_.to_make_room(
+        address, [this](connection_id one) { return all_.at(one)->at == stage::proving; },
+        [this, young_ns](connection_id one) { return all_.at(one)->came_ns > young_ns; });
+    if (!silent) return false;
+    ++counted_.refused_proving;
+    drop(*silent);
+    return unproven_.add(id, address);
 }
 
 void clients::open(connection_id id, client& c, const peer_identity& who) {

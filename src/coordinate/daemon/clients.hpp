@@ -70,6 +70,7 @@ class clients {
         uint32_t events = 0;
         stage at = stage::proving;
         std::optional<tcp_challenge> challenge;
+        int64_t came_ns = 0;  ///< of TCP
         uid_t user = 0;
         bool administrator = false;
         int64_t charged_bytes = 0;
@@ -81,6 +82,7 @@ class clients {
     void read_waiting(int64_t until_ns);
     void read(connection_id id, client& c);
     bool take(connection_id id, client& c, std::string_view line);
+    bool wait_for_proof(connection_id id, const std::string& address);
     void open(connection_id id, client& c, const peer_identity& who);
     void collect_verdicts();
     void wait_for(connection_id id, client& c, uint32_t events);

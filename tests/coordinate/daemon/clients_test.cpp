@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 #include <string>
@@ -90,6 +91,47 @@ TEST_F(many_clients, that_are_being_checked_when_the_configuration_is_read_again
     const int64_t limit_ns = monotonic_ns() + 20'000'000'000;
     while (handler.user_of.empty() && monotonic_ns() < limit_ns) ASSERT_TRUE(all.read_all(10'000'000).ok());
     EXPECT_EQ(handler.user_of.size(), 1U);
+}
+
+/// What the daemon says at first to a connection of the same address as all others.
+class strangers {
+  public:
+    explicit strangers(clients& all) : all_(all) {}
+    std::string first_line() {
+        int ends[2];
+        EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+        peers_.emplace_back(ends[1]);
+        all_.add({descriptor(ends[0]), {}, tcp_challenge{"challenge", ""}});
+        std::array<char, 256> some;
+        const ssize_t got = ::recv(ends[1], some.data(), some.size(), MSG_DONTWAIT);
+        return {some.data(), static_cast<size_t>(std::max<ssize_t>(got, 0))};
+    }
+    [[nodiscard]] bool is_closed(size_t which) const {
+        std::array<char, 256> some;
+        ssize_t got = 0;
+        do got = ::recv(peers_[which].get(), some.data(), some.size(), MSG_DONTWAIT);
+        while (got > 0);
+        return got == 0;
+    }
+
+  private:
+    clients& all_;
+    std::vector<descriptor> peers_;
+};
+
+TEST_F(many_clients, that_never_prove_who_they_are_make_room_for_others) {
+    strangers from(all);
+    for (uint32_t i = 0; i < unproven::most_of_address; ++i) ASSERT_EQ(from.first_line(), "challenge\n");
+    const int64_t limit_ns = monotonic_ns() + 20'000'000'000;
+    std::string answer;
+    // Until the first one has had time enough.
+    while ((answer = from.first_line()) != "challenge\n" && monotonic_ns() < limit_ns) {
+        ASSERT_TRUE(answer.starts_with("refused: ")) << answer;
+        ASSERT_TRUE(all.read_all(10'000'000).ok());
+    }
+    EXPECT_EQ(answer, "challenge\n");
+    EXPECT_TRUE(from.is_closed(0)) << "the oldest";
+    EXPECT_FALSE(from.is_closed(unproven::most_of_address - 1));
 }
 
 }  // namespace
