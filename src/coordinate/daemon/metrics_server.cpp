@@ -16,7 +16,7 @@ namespace halcyon::coordinate {
 namespace {
 
 constexpr size_t most_requests = 16, most_asked = 8192;
-constexpr int64_t patience_ns = 5'000'000'000;
+constexpr int64_t patience_ns = 5'000'000'000, reading_ns = 1'000'000'000;
 constexpr int64_t longest_known_ns = 1'000'000'000, times_as_long = 20;
 constexpr int64_t cheap_ns = 1'000'000;
 
@@ -60,7 +60,7 @@ metrics_server::~metrics_server() {
 void metrics_server::add(descriptor socket) {
     if (requests_.size() >= most_requests) {
         ++counted_.refused_metrics;
-        return;
+        if (!make_room()) return;
     }
     const uint64_t number = ++latest_;
     auto watch = loop_.add(socket.get(), EPOLLIN, [this, number](uint32_t) { ready(number); });
@@ -69,6 +69,18 @@ void metrics_server::add(descriptor socket) {
         return;
     }
     requests_.emplace(number, request{std::move(socket), *watch, {}, {}, 0, monotonic_ns() + patience_ns});
+}
+
+/// Of the oldest that has not asked anything yet; of all that have, of one that does not read its answer. False: none
+/// has had time for that.
+bool metrics_server::make_room() {
+    auto oldest = std::ranges::find_if(requests_, [](const auto& one) { return one.second.answer.empty(); });
+    if (oldest == requests_.end()) {
+        oldest = requests_.begin();
+        if (oldest->second.until_ns - patience_ns + reading_ns > monotonic_ns()) return false;
+    }
+    end(oldest->first);
+    return true;
 }
 
 void metrics_server::ready(uint64_t number) {

@@ -13,7 +13,8 @@ namespace halcyon::coordinate {
 /// fixed answer: a library for it would bring its threads, whose look at the state would have to be kept apart from the
 /// loop.
 ///
-/// At most 16 requests at a time, each of at most 8 KiB and 5 s: a reader that does not read harms nobody.
+/// At most 16 requests at a time, each of at most 8 KiB and 5 s. One more ends the oldest that has not asked anything
+/// yet, or that has not read its answer within a second: who does neither keeps nobody from the metrics.
 class metrics_server {
   public:
     /// `text` is asked for a request unless it was a moment ago, see latest_text().
@@ -41,6 +42,7 @@ class metrics_server {
     metrics_server(event_loop& loop, daemon_counts& counted, std::function<std::string()> text)
         : loop_(loop), counted_(counted), text_(std::move(text)) {}
     void add(descriptor socket);
+    bool make_room();
     void ready(uint64_t number);
     /// False: the request is over.
     bool read(request& r);

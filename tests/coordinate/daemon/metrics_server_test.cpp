@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <ctime>
+#include <vector>
 
 #include "base/clock.hpp"
 #include "base/line_socket/socket_connect.hpp"
@@ -51,6 +53,29 @@ TEST(metrics_server, makes_a_text_that_takes_long_once_for_requests_that_follow_
         }
         EXPECT_TRUE(answer.ends_with("made " + std::to_string(made))) << answer;
     }
+}
+
+TEST(metrics_server, answers_though_many_are_connected_that_ask_nothing) {
+    const std::unique_ptr<event_loop> loop = event_loop::start().value();
+    const socket_address address =
+        parse_socket_address("unix:@halcyon-idle-metrics-test-" + std::to_string(::getpid())).value();
+    daemon_counts counted;
+    const auto server = metrics_server::open(*loop, address, 0600, counted, [] { return std::string("text"); });
+    ASSERT_TRUE(server.ok());
+    std::vector<descriptor> idle;
+    for (int i = 0; i < 40; ++i) idle.push_back(connect_stream(address, 5s).value());
+    while (counted.refused_metrics < 40 - 16) ASSERT_TRUE(loop->run_once(10'000'000).ok());
+    const descriptor asks = connect_stream(address, 5s).value();
+    ASSERT_GT(::send(asks.get(), "GET /metrics HTTP/1.1\r\n\r\n", 25, 0), 0);
+    std::string answer;
+    for (bool open = true; open;) {
+        ASSERT_TRUE(loop->run_once(10'000'000).ok());
+        std::array<char, 4096> some;
+        const ssize_t got = ::recv(asks.get(), some.data(), some.size(), MSG_DONTWAIT);
+        if (got > 0) answer.append(some.data(), static_cast<size_t>(got));
+        open = got < 0 ? errno == EAGAIN : got != 0;
+    }
+    EXPECT_TRUE(answer.ends_with("text")) << answer;
 }
 
 }  // namespace
