@@ -20,7 +20,7 @@ struct listen_options {
     /// permissions: everybody of the network namespace may connect.
     mode_t permissions = 0600;
     int backlog = 512;
-    /// Others that open a socket in the same directory hold its lock for a few system calls.
+    /// Others of this user that open a socket in the same directory keep the claim for a few system calls.
     std::chrono::milliseconds lock_patience{5000};
     /// TCP without MUNGE: believe each peer's claim of who it is, since everybody on that network is trusted.
     bool insecure = false;

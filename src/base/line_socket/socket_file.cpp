@@ -6,20 +6,15 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <chrono>
-#include <filesystem>
 #include <optional>
-#include <thread>
 #include <utility>
 
-#include "base/directory_claim.hpp"
 #include "base/line_socket/peer_identity.hpp"
+#include "base/line_socket/socket_claim.hpp"
 #include "base/same_file.hpp"
 
 namespace halcyon {
 namespace {
-
-constexpr std::chrono::milliseconds lock_interval{10};
 
 failure in_use(const socket_address& address, const std::optional<peer_identity>& by) {
     std::string who = "by another process";
@@ -44,22 +39,7 @@ result<std::optional<failure>> live_listener(const socket_address& address) {
     return system_failure(address.text(), why);
 }
 
-result<directory_claim> claim(const socket_address& address, std::chrono::milliseconds patience) {
-    const std::string directory = std::filesystem::path(address.name).parent_path();
-    const auto deadline = std::chrono::steady_clock::now() + patience;
-    while (true) {
-        auto held = directory_claim::take(directory);
-        if (held || held.why().kind != error_kind::usage) return held;
-        if (std::chrono::steady_clock::now() >= deadline)
-            return failure{error_kind::unavailable,
-                           address.text() + ": directory " + directory +
-                               " stays locked by another process; choose a directory for sockets alone",
-                           0};
-        std::this_thread::sleep_for(lock_interval);
-    }
-}
-
-/// Under the claim: nobody else replaces it meanwhile.
+/// Under the claim: no other process of this user replaces it meanwhile.
 result<void> remove_stale(const socket_address& address) {
     struct stat there {};
     if (::lstat(address.name.c_str(), &there) != 0)
@@ -98,7 +78,7 @@ failure address_in_use(const socket_address& address) {
 
 result<socket_file> socket_file::listen(int socket, const socket_address& address, mode_t permissions, int backlog,
                                         std::chrono::milliseconds patience) {
-    const auto held = claim(address, patience);
+    const auto held = socket_claim::take(address, patience);
     if (!held) return held.why();
     if (auto free = remove_stale(address); !free) return free.why();
     // bind() takes the socket's own permissions, less the umask: at no moment may more users connect than asked for.

@@ -17,12 +17,12 @@ class socket_file {
   public:
     socket_file() = default;
     /// Has `socket` listen at the path, which others may connect to as `permissions` say (write permission counts),
-    /// whatever the process's umask. The file of a dead process is replaced; this is safe among processes that use this
-    /// function, which take turns by a lock on the directory.
+    /// whatever the process's umask. The file of a dead process is replaced; this is safe among processes of a user
+    /// that use this function, which take turns (socket_claim.hpp).
     ///
     /// Failure (unavailable): a live process listens there, which the message names. Usage: the path is something else
     /// than a socket. System: the directory or the old file refuses.
-    /// Waits for that lock for `patience` at most.
+    /// Waits for its turn for `patience` at most.
     static result<socket_file> listen(int socket, const socket_address& address, mode_t permissions, int backlog,
                                       std::chrono::milliseconds patience);
     socket_file(socket_file&& other) noexcept;

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -220,14 +221,41 @@ TEST_F(path_sockets, of_many_who_replace_a_stale_file_at_once_one_listens) {
     }
 }
 
-TEST_F(path_sockets, a_directory_that_somebody_else_keeps_locked_is_refused) {
-    const std::string folder = std::filesystem::path(path()).parent_path();
-    const directory_claim held = directory_claim::take(folder).value();
-    const auto listening = listening_socket::open(address(), {});
+TEST_F(path_sockets, a_directory_that_somebody_else_keeps_locked_is_no_matter) {
+    const directory_claim held = directory_claim::take(std::filesystem::path(path()).parent_path()).value();
+    EXPECT_TRUE(listening_socket::open(address(), {.lock_patience = 0ms}).ok());
+}
+
+/// Of the test, which keeps it locked.
+descriptor locked_file(const std::string& path, mode_t permissions) {
+    descriptor made(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, permissions));
+    EXPECT_TRUE(made);
+    EXPECT_EQ(::fchmod(made.get(), permissions), 0);
+    EXPECT_EQ(::flock(made.get(), LOCK_EX), 0);
+    return made;
+}
+
+TEST_F(path_sockets, processes_of_one_user_wait_for_each_other) {
+    const std::string claimed = std::filesystem::path(path()).parent_path() / ".halcyon-socket.lock";
+    const descriptor held = locked_file(claimed, 0600);
+    const auto listening = listening_socket::open(address(), {.lock_patience = 1ms});
     ASSERT_FALSE(listening.ok());
     EXPECT_EQ(listening.why().kind, error_kind::unavailable);
-    EXPECT_EQ(listening.why().message, "unix:" + path() + ": directory " + folder +
-                                           " stays locked by another process; choose a directory for sockets alone");
+    EXPECT_EQ(listening.why().message,
+              "unix:" + path() + ": " + claimed + " stays locked by another process of this user");
+}
+
+TEST_F(path_sockets, a_claim_that_others_can_lock_does_not_count) {
+    const std::string claimed = std::filesystem::path(path()).parent_path() / ".halcyon-socket.lock";
+    {
+        const descriptor held = locked_file(claimed, 0644);
+        EXPECT_TRUE(listening_socket::open(address(), {.lock_patience = 0ms}).ok());
+    }
+    if (::geteuid() != 0) return;  // of another user
+    ASSERT_EQ(::unlink(claimed.c_str()), 0);
+    const descriptor held = locked_file(claimed, 0600);
+    ASSERT_EQ(::fchown(held.get(), 65534, 65534), 0);
+    EXPECT_TRUE(listening_socket::open(address(), {.lock_patience = 0ms}).ok());
 }
 
 TEST(abstract_sockets, a_name_in_use_is_refused_and_its_process_named) {
