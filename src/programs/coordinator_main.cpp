@@ -61,6 +61,8 @@ void print(const std::vector<coordinator_entry>& entries) {
         json.StartArray();
         for (const socket_address& address : one.addresses) json.String(address.text().c_str());
         json.EndArray();
+        json.Key("reached_at");
+        json.String(one.reached_at().c_str());
         json.Key("metrics");
         json.String(one.reached.metrics ? one.reached.metrics->text().c_str() : "");
         json.Key("munge_socket");

@@ -23,6 +23,8 @@ class Coordinator:
     addresses: list[Address]
     """Of the daemons that can be elected; of the only one."""
     munge_socket: str
+    reached_at: str
+    """The addresses, and whom agents believe there, as HALCYON_COORDINATORS says it (agent_loop.hpp)."""
 
 
 def default_file() -> Path:
@@ -54,7 +56,13 @@ def _shown(*options: str) -> list[Coordinator]:
         said = done.stderr.strip().removeprefix("halcyon-coordinator: ")
         raise UsageError(said.splitlines()[0]) if done.returncode == _USAGE else ConfigError(said)
     return [
-        Coordinator(one["name"], one["paths"], [parse_address(each) for each in one["addresses"]], one["munge_socket"])
+        Coordinator(
+            one["name"],
+            one["paths"],
+            [parse_address(each) for each in one["addresses"]],
+            one["munge_socket"],
+            one["reached_at"],
+        )
         for one in json.loads(done.stdout)
     ]
 

@@ -81,9 +81,7 @@ class Coordination:
     @cached_property
     def lines(self) -> list[str]:
         """Each `PATH=ADDRESS`, with the real path. Errors as of `variables`."""
-        return [_line(one) for one in self.paths] or [
-            f"{path}={','.join(map(str, one.addresses))}" for path, one in self._in_file
-        ]
+        return [_line(one) for one in self.paths] or [f"{path}={one.reached_at}" for path, one in self._in_file]
 
     @cached_property
     def _in_file(self) -> list[tuple[str, Coordinator]]:

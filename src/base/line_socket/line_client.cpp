@@ -8,6 +8,7 @@
 #include "base/clock.hpp"
 #include "base/line_socket/socket_connect.hpp"
 #include "base/line_socket/tcp_challenge.hpp"
+#include "base/line_socket/trusted_listener.hpp"
 
 namespace halcyon {
 
@@ -16,7 +17,11 @@ result<line_client> line_client::connect(const socket_address& address, const op
     auto socket = connect_stream(address, o.timeout);
     if (!socket) return socket.why();
     line_client made(address.text(), line_connection(std::move(*socket), o.bounds));
-    if (!address.is_tcp()) return made;
+    if (!address.is_tcp()) {
+        if (auto known = check_listener(made.connection_.fd(), address, o.server_user); !known)
+            return made.about(known.why());
+        return made;
+    }
     if (auto known = made.authenticate(o, deadline_ns); !known) return known.why();
     return made;
 }
@@ -26,6 +31,10 @@ result<void> line_client::authenticate(const options& o, int64_t deadline_ns) {
     if (!challenge) return challenge.why();
     if (challenge->starts_with(refusal_begin))
         return about({error_kind::unavailable, "the server answers: " + std::string(*challenge), 0});
+    if (!o.may_be_insecure && is_insecure(*challenge))
+        return about({error_kind::usage,
+                      "the server asks for no MUNGE, which is refused unless 'insecure' in coordinators.yaml says so",
+                      0});
     const auto answer = answer_challenge(connection_.fd(), *challenge, o.munge_socket);
     if (!answer) return about(answer.why());
     if (auto sent = send_until(*answer, deadline_ns); !sent) return sent;

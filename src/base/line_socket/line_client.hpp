@@ -1,6 +1,9 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <chrono>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,10 +22,13 @@ class line_client {
         std::chrono::nanoseconds timeout = std::chrono::seconds(5);  ///< for all of connect()
         line_bounds bounds = {};
         std::string munge_socket = {};  ///< of munged, for TCP; empty: its default
+        /// False: a TCP server that believes claims instead of MUNGE is refused.
+        bool may_be_insecure = true;
+        std::optional<uid_t> server_user = {};  ///< who may listen at a Unix address besides others, see may_listen()
     };
     /// Connects, and over TCP proves who this process is. Failure (unavailable): nobody listens or answers in time,
-    /// MUNGE cannot be used on one of both sides, or the server has too much to do. Usage: the server refuses, or is no
-    /// line socket.
+    /// MUNGE cannot be used on one of both sides, or the server has too much to do. Usage: the server refuses, is no
+    /// line socket, or is not to be believed.
     static result<line_client> connect(const socket_address& address, const options& o);
 
     /// Waits until the socket has taken the line. Failure (unavailable): not in time; a part of it may have left, so

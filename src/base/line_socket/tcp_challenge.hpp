@@ -33,6 +33,9 @@ result<tcp_challenge> challenge_peer(int socket, bool insecure);
 /// wrong. Unavailable: MUNGE does not answer.
 result<peer_identity> check_answer(const tcp_challenge& challenge, std::string_view answer, const munge* authority);
 
+/// Client: whether the server believes claims.
+bool is_insecure(std::string_view challenge);
+
 /// Client: the answer to the challenge that came on the socket. Failure (usage): it is no challenge. Unavailable: it
 /// asks for MUNGE, which cannot be used here.
 result<std::string> answer_challenge(int socket, std::string_view challenge, const std::string& munge_socket);

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <sstream>
+#include <utility>
 
 #include "base/clock.hpp"
 #include "base/event_loop.hpp"
@@ -88,7 +90,11 @@ result<void> running_agent::add_mount(size_t at, double now_s) {
     coordinated& added = *all_.back();
     const auto now = [] { return seconds(monotonic_ns()); };
     const std::string name = how.job.job + '\n' + how.job.node + '\n' + mount.path;
-    auto link = coordinator_link::start(*loop_, mount.addresses, mount.munge_socket, name,
+    line_client::options asks;
+    asks.munge_socket = mount.munge_socket;
+    asks.may_be_insecure = !mount.needs_munge;
+    asks.server_user = mount.user;
+    auto link = coordinator_link::start(*loop_, mount.addresses, std::move(asks), name,
                                         {.connected = [&added, now] { added.agent.connected(now()); },
                                          .received =
                                              [&added, at, this](const from_coordinator& message, int64_t heard_ns) {
@@ -295,6 +301,26 @@ result<std::vector<std::string>> lines_of(const std::string& text, const char* v
     return found;
 }
 
+/// Takes the words behind the addresses off. False: one that is not known, which might forbid something.
+bool take_words(coordinated_mount& mount) {
+    std::istringstream in(mount.addresses);
+    std::getline(in, mount.addresses, '\t');
+    for (std::string word; std::getline(in, word, '\t');) {
+        if (word == "munge") {
+            mount.needs_munge = true;
+            continue;
+        }
+        constexpr std::string_view before = "user:";
+        if (!word.starts_with(before)) return false;
+        uid_t user = 0;
+        const char* const end = word.data() + word.size();
+        const auto [read_to, why] = std::from_chars(word.data() + before.size(), end, user);
+        if (why != std::errc{} || read_to != end) return false;
+        mount.user = user;
+    }
+    return true;
+}
+
 std::string without_slashes_at_end(std::string path) {
     while (path.size() > 1 && path.back() == '/') path.pop_back();
     return path;
@@ -316,6 +342,10 @@ result<std::vector<coordinated_mount>> parse_mounts(const std::string& lines, co
                            "HALCYON_COORDINATORS: '" + line + "' names no address; expected PATH=unix:… or PATH=tcp:…",
                            0};
         found.push_back({without_slashes_at_end(line.substr(0, equals)), line.substr(equals + 1)});
+        if (!take_words(found.back()))
+            return failure{
+                error_kind::config,
+                "HALCYON_COORDINATORS: '" + line + "' has an unknown word behind a tab; expected munge or user:UID", 0};
         const std::string begins = found.back().path + "=";
         for (const std::string& one : *sockets)
             if (one.starts_with(begins)) found.back().munge_socket = one.substr(begins.size());

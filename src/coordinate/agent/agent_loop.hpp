@@ -1,7 +1,10 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,14 +16,17 @@
 namespace halcyon::coordinate {
 
 /// A mount and who coordinates it: "/scratch=unix:/run/halcyon/scratch.socket", as in HALCYON_COORDINATORS, where each
-/// is a line, split at the first `=unix:` or `=tcp:`. Several addresses are separated by commas.
+/// is a line, split at the first `=unix:` or `=tcp:`. Several addresses are separated by commas. Behind them, after a
+/// tab each, words say whom to believe: `munge` and `user:990`.
 struct coordinated_mount {
     std::string path;
     std::string addresses;
-    std::string munge_socket = {};  ///< of munged, for TCP; empty: its default
+    std::string munge_socket = {};   ///< of munged, for TCP; empty: its default
+    bool needs_munge = false;        ///< a TCP coordinator that believes claims is refused
+    std::optional<uid_t> user = {};  ///< of the daemon, for Unix addresses
 };
 /// `munge_sockets`: of those mounts that have one, "/scratch=/run/munge/other.socket", as in HALCYON_MUNGE_SOCKETS.
-/// Failure (config): a line without an address, or with a path that is not absolute.
+/// Failure (config): a line without an address, with a path that is not absolute, or with another word.
 result<std::vector<coordinated_mount>> parse_mounts(const std::string& lines, const std::string& munge_sockets = {});
 
 struct agent_loop_settings {

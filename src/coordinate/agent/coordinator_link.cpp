@@ -30,14 +30,15 @@ bool has_input(int socket) {
 }  // namespace
 
 result<std::unique_ptr<coordinator_link>> coordinator_link::start(event_loop& loop, const std::string& addresses,
-                                                                  std::string munge_socket, std::string_view agent,
+                                                                  line_client::options how, std::string_view agent,
                                                                   events on) {
     auto where = parse_socket_addresses(addresses);
     if (!where) return where.why();
     descriptor bell(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (!bell) return system_failure("eventfd", errno);
+    how.timeout = longest_connect;
     std::unique_ptr<coordinator_link> made(
-        new coordinator_link(loop, *std::move(where), std::move(munge_socket), agent, std::move(on), std::move(bell)));
+        new coordinator_link(loop, *std::move(where), std::move(how), agent, std::move(on), std::move(bell)));
     auto watch = loop.add(made->bell_.get(), EPOLLIN, [link = made.get()](uint32_t) { link->take_connection(); });
     if (!watch) return watch.why();
     made->bell_watch_ = *watch;
@@ -61,7 +62,7 @@ void coordinator_link::care(int64_t now_ns) {
     const socket_address& address = addresses_[next_];
     next_ = (next_ + 1) % addresses_.size();
     connecting_ = try_thread(connector_, [this, &address] {
-        auto client = line_client::connect(address, {.timeout = longest_connect, .munge_socket = munge_socket_});
+        auto client = line_client::connect(address, how_);
         {
             const std::lock_guard inside(mutex_);
             connecting_ = false;

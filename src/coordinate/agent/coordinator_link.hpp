@@ -40,10 +40,10 @@ class coordinator_link {
         std::function<void()> late = [] {};
         std::function<int64_t()> clock_ns = monotonic_ns;
     };
-    /// `addresses`: separated by commas. `agent`: a name that no other agent has. Failure (config): an address.
-    /// (system): no descriptors.
+    /// `addresses`: separated by commas. `how` to connect; its timeout is the link's own. `agent`: a name that no other
+    /// agent has. Failure (config): an address. (system): no descriptors.
     static result<std::unique_ptr<coordinator_link>> start(event_loop& loop, const std::string& addresses,
-                                                           std::string munge_socket, std::string_view agent, events on);
+                                                           line_client::options how, std::string_view agent, events on);
     ~coordinator_link();
     coordinator_link(const coordinator_link&) = delete;
     coordinator_link& operator=(const coordinator_link&) = delete;
@@ -57,12 +57,12 @@ class coordinator_link {
     [[nodiscard]] uint64_t threads_missing() const { return threads_missing_; }
 
   private:
-    coordinator_link(event_loop& loop, std::vector<socket_address> addresses, std::string munge_socket,
+    coordinator_link(event_loop& loop, std::vector<socket_address> addresses, line_client::options how,
                      std::string_view agent, events on, descriptor bell)
         : pause_(agent),
           loop_(loop),
           addresses_(std::move(addresses)),
-          munge_socket_(std::move(munge_socket)),
+          how_(std::move(how)),
           on_(std::move(on)),
           bell_(std::move(bell)) {}
     void take_connection();
@@ -78,7 +78,7 @@ class coordinator_link {
     event_loop& loop_;
     std::vector<socket_address> addresses_;
     size_t next_ = 0;  ///< address to be tried
-    std::string munge_socket_;
+    line_client::options how_;
     events on_;
     descriptor bell_;  ///< eventfd
     event_loop::watch bell_watch_ = event_loop::watch::none, socket_watch_ = event_loop::watch::none;

@@ -59,7 +59,8 @@ void turn_agent::heard(const registered& what) {
     registered_ = true;
     no_turn_reason_.clear();
     if (what.heartbeat_s > 0) heartbeat_s_ = what.heartbeat_s;
-    if (what.starvation_s > 0) todo_.longest_wait_s = what.starvation_s + what.stop_s + late_turn_s;
+    if (what.starvation_s > 0)
+        todo_.longest_wait_s = std::min(what.starvation_s + what.stop_s + late_turn_s, most_believed_wait_s);
     if (!std::exchange(comes_back_, false)) return;  // it is told of more processes
     informed_ = false;
     tells_again_ = in_phase_;

@@ -67,6 +67,8 @@ class turn_agent {
     /// One that has waited for as long as any may gets its turn from the coordinator: it goes on by itself only when
     /// this has not come so long after the time that others have to stop.
     static constexpr double late_turn_s = 1;
+    /// No coordinator makes a call wait longer, whatever times it tells: it may not be the one that it is taken for.
+    static constexpr double most_believed_wait_s = 600;
 
     struct settings {
         registration job;            ///< what to say at first; the counts grow with the processes

@@ -34,12 +34,6 @@ std::string real_path(const std::string& path) {
     return none ? path : found.string();
 }
 
-std::string text_of(const std::vector<socket_address>& addresses) {
-    std::string text;
-    for (const socket_address& one : addresses) text += (text.empty() ? "" : ",") + one.text();
-    return text;
-}
-
 result<coordination> read_file(const std::string& path) {
     const auto known = read_coordinators(path);
     if (!known) return known.why();
@@ -48,7 +42,7 @@ result<coordination> read_file(const std::string& path) {
     for (const coordinator_entry& one : known->entries) {
         for (const std::string& named : one.paths) {
             const std::string& root = roots.emplace_back(real_path(named));
-            found.mounts += root + "=" + text_of(one.addresses) + "\n";
+            found.mounts += root + "=" + one.reached_at() + "\n";
             if (!one.reached.munge_socket.empty()) found.munge_sockets += root + "=" + one.reached.munge_socket + "\n";
         }
     }

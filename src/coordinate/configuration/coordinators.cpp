@@ -1,5 +1,6 @@
 #include "coordinate/configuration/coordinators.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 
@@ -33,6 +34,15 @@ std::vector<std::string> names_of(const Known& known) {
 }
 
 }  // namespace
+
+std::string coordinator_entry::reached_at() const {
+    std::string text;
+    for (const socket_address& one : addresses) text += (text.empty() ? "" : ",") + one.text();
+    const auto is_tcp = [](const socket_address& one) { return one.is_tcp(); };
+    if (!reached.insecure && std::ranges::any_of(addresses, is_tcp)) text += "\tmunge";
+    if (reached.user && !std::ranges::all_of(addresses, is_tcp)) text += "\tuser:" + std::to_string(*reached.user);
+    return text;
+}
 
 const coordinator_entry* coordinators::named(std::string_view name) const {
     for (const coordinator_entry& one : entries)

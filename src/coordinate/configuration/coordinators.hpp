@@ -19,6 +19,7 @@ struct service {
     std::vector<socket_address> listen;  ///< empty: the command line must say which of several addresses
     mode_t permissions = 0666;           ///< of the files of Unix sockets
     bool insecure = false;               ///< TCP without MUNGE
+    std::optional<uid_t> user;           ///< of the daemon; clients believe it at Unix addresses
     std::string munge_socket;            ///< empty: libmunge's default
     std::vector<uid_t> administrators;   ///< besides root and the user of the daemon
     std::optional<socket_address> metrics;
@@ -43,6 +44,9 @@ struct coordinator_entry {
     service reached;
     elect by;
     settings how;
+
+    /// Where its agents find it and whom they believe there, as in HALCYON_COORDINATORS (agent_loop.hpp).
+    [[nodiscard]] std::string reached_at() const;
 };
 
 /// What coordinators.yaml says.

@@ -160,6 +160,7 @@ void parse_service(const config_value& from, coordinator_entry& entry) {
     if (reached.listen.empty() && entry.addresses.size() == 1) reached.listen = entry.addresses;
     if (const auto v = from.find("socket-permissions")) reached.permissions = permissions_of(*v);
     if (const auto v = from.find("insecure")) reached.insecure = v->boolean();
+    if (const auto v = from.find("user")) reached.user = user_of(*v);
     if (const auto v = from.find("munge-socket")) reached.munge_socket = v->text();
     if (const auto v = from.find("administrators"))
         for (const config_value& each : v->items()) reached.administrators.push_back(user_of(each));

@@ -218,11 +218,11 @@ TEST(tcp_listener, that_is_insecure_says_so_and_believes_claims) {
 }
 
 /// What the client makes of this second line.
-failure answer_to_a_claim(const std::string& line) {
+failure answer_to_a_claim(const std::string& line, const line_client::options& how = {}) {
     auto listening = listening_socket::open(any_port, {.insecure = true}).value();
     failure heard;
     std::jthread client([&] {
-        const auto c = line_client::connect(listening.address(), {});
+        const auto c = line_client::connect(listening.address(), how);
         if (!c) heard = c.why();
     });
     line_connection server(std::move(tests::accept_one(listening).value().socket));
@@ -230,6 +230,16 @@ failure answer_to_a_claim(const std::string& line) {
     EXPECT_TRUE(server.send(line).ok());
     client.join();
     return heard;
+}
+
+TEST(tcp_client, leaves_a_server_that_believes_claims_where_it_expects_munge) {
+    const failure left = answer_to_a_claim("welcome", {.may_be_insecure = false});
+    EXPECT_EQ(left.kind, error_kind::usage);
+    EXPECT_TRUE(
+        left.message.ends_with("the server asks for no MUNGE, which is refused unless 'insecure' in "
+                               "coordinators.yaml says so"))
+        << left.message;
+    EXPECT_EQ(answer_to_a_claim("welcome").message, "");
 }
 
 TEST(tcp_client, takes_a_refusal_of_the_moment_for_no_refusal_of_itself) {

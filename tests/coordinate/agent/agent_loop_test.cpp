@@ -35,6 +35,18 @@ TEST(parse_mounts, splits_a_line_where_the_address_begins) {
     EXPECT_EQ(found[1].munge_socket, "/run/m=1");
 }
 
+TEST(parse_mounts, takes_words_behind_the_addresses_for_whom_to_believe) {
+    const auto found = parse_mounts("/a=tcp:host:7,unix:/x\tmunge\tuser:990\n/b=unix:/x").value();
+    ASSERT_EQ(found.size(), 2U);
+    EXPECT_EQ(found[0].addresses, "tcp:host:7,unix:/x");
+    EXPECT_TRUE(found[0].needs_munge);
+    EXPECT_EQ(found[0].user, 990U);
+    EXPECT_FALSE(found[1].needs_munge);
+    EXPECT_FALSE(found[1].user);
+    for (const char* wrong : {"/a=tcp:host:7\tmung", "/a=unix:/x\tuser:", "/a=unix:/x\tuser:9x"})
+        EXPECT_FALSE(parse_mounts(wrong)) << wrong;
+}
+
 TEST(parse_mounts, refuses_lines_without_an_absolute_path_or_an_address) {
     for (const char* wrong : {"scratch=unix:/a", "/scratch", "/scratch=", "/scratch=/run/a.socket"})
         EXPECT_FALSE(parse_mounts(wrong)) << wrong;

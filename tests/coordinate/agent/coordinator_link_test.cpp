@@ -21,7 +21,7 @@ constexpr int limit_ms = 60'000;
 class refused_links : public testing::Test {
   protected:
     refused_links() {
-        link_ = coordinator_link::start(*loop_, name_, "", "A",
+        link_ = coordinator_link::start(*loop_, name_, {}, "A",
                                         {[this] { connected_ = true; },
                                          [this](const from_coordinator& message, int64_t) {
                                              refusals_ += std::holds_alternative<refused>(message) ? 1 : 0;
@@ -70,7 +70,7 @@ class refused_links : public testing::Test {
 class links_to_elected_daemons : public refused_links {
   protected:
     links_to_elected_daemons() {
-        link_ = coordinator_link::start(*loop_, name_ + "," + name_ + "-none", "", "A",
+        link_ = coordinator_link::start(*loop_, name_ + "," + name_ + "-none", {}, "A",
                                         {[this] { connected_ = true; }, [](const from_coordinator&, int64_t) {},
                                          [this] { connected_ = false; }})
                     .value();
@@ -105,7 +105,7 @@ TEST_F(links_to_elected_daemons, do_not_take_a_part_of_a_line_for_a_word_of_the_
 class links_to_one_daemon : public refused_links {
   protected:
     links_to_one_daemon() {
-        link_ = coordinator_link::start(*loop_, name_, "", "A",
+        link_ = coordinator_link::start(*loop_, name_, {}, "A",
                                         {.connected = [this] { connected_ = true; },
                                          .received =
                                              [this](const from_coordinator&, int64_t) {

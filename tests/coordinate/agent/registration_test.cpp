@@ -232,5 +232,14 @@ TEST_F(turn_agents, say_something_at_each_heartbeat) {
     EXPECT_EQ(look(), transcript(3, "heartbeat"));
 }
 
+TEST_F(turn_agents, believe_no_coordinator_that_calls_must_wait_for_longer_than_ten_minutes) {
+    agent->connected(now_s);
+    advance();
+    registered endless{1, 0.25, 0.2, 1};
+    endless.starvation_s = endless.stop_s = 1e9;
+    hear(endless);
+    EXPECT_EQ(last.longest_wait_s, 600);
+}
+
 }  // namespace
 }  // namespace halcyon::coordinate

@@ -218,3 +218,22 @@ def test_where_no_io_was_done_is_said_with_the_paths(tmp_path: Path) -> None:
     of = Coordination((f"{tmp_path}=unix:/a", "/scratch=unix:/b"))
     assert turns_in_words(Turns(), of.coordinated) == [f"no process did I/O below {tmp_path}, /scratch; {NOT_SEEN}"]
     assert turns_in_words(Turns()) == [f"no process did I/O on a coordinated path; {NOT_SEEN}"]
+
+
+def test_agents_are_told_whom_coordinators_yaml_lets_them_believe(tmp_path: Path) -> None:
+    entries = {
+        "a": "address: tcp:host:7000",
+        "b": "address: tcp:host:7001\n    insecure: true",
+        "c": "address: unix:@c\n    user: 990",
+    }
+    file = tmp_path / "coordinators.yaml"
+    file.write_text(
+        "halcyon: 1\ncoordinators:\n"
+        + "".join(f"  {name}:\n    paths: [{tmp_path}/{name}]\n    {rest}\n" for name, rest in entries.items())
+    )
+    lines = Coordination(file=file).lines
+    assert lines == [
+        f"{tmp_path}/a=tcp:host:7000\tmunge",
+        f"{tmp_path}/b=tcp:host:7001",
+        f"{tmp_path}/c=unix:@c\tuser:990",
+    ]
