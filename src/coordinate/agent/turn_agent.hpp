@@ -177,7 +177,7 @@ class turn_agent {
     bool in_phase_ = false;
     bool informed_ = false;
     bool tells_again_ = false;  ///< it has come back in a phase, and the coordinator forgets that unless it hears of it
-    bool is_unsent_ = false;  ///< the last `inform`
+    bool is_unsent_ = false;    ///< the last `inform`
     uint64_t phase_ = 0;
     uint64_t known_phase_ = 0;  ///< that the coordinator was told of over this connection, up to date or not
     double active_s_ = 0;       ///< when something was last seen to move or wait

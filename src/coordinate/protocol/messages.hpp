@@ -315,8 +315,8 @@ struct decided {
     std::vector<std::string> ways = {};  ///< alternatives that were compared
     std::vector<double> costs = {};      ///< of each, by forecast
     double observed_cost = -1;           ///< of the same applications, once all phases have ended; -1: not yet
-    // What was believed of those that wanted the storage, 16 at most: first of those that move or stop, each in the order
-    // of arrival.
+    // What was believed of those that wanted the storage, 16 at most: first of those that move or stop, each in the
+    // order of arrival.
     std::vector<std::string> jobs = {};
     std::vector<double> left_s = {};   ///< of the phase of each, without others
     std::vector<double> demands = {};  ///< share of the storage that each takes alone
