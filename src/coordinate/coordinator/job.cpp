@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 
-#include "coordinate/coordinator/moved_alone.hpp"
 #include "policy/sound_values.hpp"
 
 namespace halcyon::coordinate {
@@ -106,7 +105,7 @@ void job::hear_speed(double told, double now_s) {
     if (!(told > 0)) return;
     double least = part_of_each() / most_slow_down;
     const alone_speed usual = alone(now_s);
-    if (usual.seconds > known_after_s && usual.bytes_per_s > 0)
+    if (usual.is_known() && usual.bytes_per_s > 0)
         least = std::max(least, std::min(1.0, bytes_per_s() / usual.bytes_per_s) * least_of_measured);
     speed = std::clamp(told, least, 1.0);
 }
@@ -186,7 +185,7 @@ double job::most_demand(double now_s) const {
     if (!(storage.bytes_per_s > 0)) return 1;
     const alone_speed own = alone(now_s);
     double usual = own.bytes_per_s;
-    if (own.seconds < known_after_s) {
+    if (!own.is_known()) {
         if (fills_storage) return 1;
         // As much as any other: who is taken for too large waits, who is taken for too small slows others down. What it
         // moves beside others is a part of it, of a new one at least.
@@ -210,7 +209,7 @@ double job::not_told(double now_s) const {
 /// By whatever moves beside it at present; 1: not known.
 double job::slowed_down(const alone_speed& usual) const {
     const double now = bytes_per_s();
-    return now > 0 && usual.seconds >= known_after_s ? std::max(1.0, usual.bytes_per_s / now) : 1;
+    return now > 0 && usual.is_known() ? std::max(1.0, usual.bytes_per_s / now) : 1;
 }
 
 /// By its own time alone; until that is long enough, by the others that moved alone for the rest. 0: not known.

@@ -10,6 +10,7 @@
 #include "coordinate/coordinator/forecast_trust.hpp"
 #include "coordinate/coordinator/link_speed.hpp"
 #include "coordinate/coordinator/mean_speed.hpp"
+#include "coordinate/coordinator/moved_alone.hpp"
 #include "coordinate/coordinator/turn.hpp"
 #include "coordinate/estimates/recent_mean.hpp"
 #include "coordinate/protocol/fields.hpp"
@@ -139,6 +140,7 @@ struct job {
     struct alone_speed {
         double bytes_per_s = 0;
         double seconds = 0;  ///< that it is about, of the node that is known least; 0: not known
+        [[nodiscard]] bool is_known() const { return seconds >= moved_alone::known_after_s; }
         bool of_all = true;  ///< nodes that have moved bytes in the phase; else those not known count as the others
     };
     /// Of the nodes in the phase, while nobody else moved; of all nodes between phases.

@@ -187,7 +187,7 @@ void phases::learn_alone(const registry& all, job& of, agent& by, const begun_by
     if (!(known.seconds > 0) || !known.of_all) return;
     const double each_s = moved.seconds / static_cast<double>(of.agents_in_phase());
     alone_.add(of.id, believed_of_storage(of.id, known.bytes_per_s), of.processes(), of.nodes(), each_s);
-    if (known.seconds >= moved_alone::known_after_s) of.fills_storage = false;
+    if (known.is_known()) of.fills_storage = false;
 }
 
 void phases::progressed(registry& all, job& of, agent& by, const progress& what, moment at, outbox& out) {

@@ -18,14 +18,14 @@ constexpr double slow_for_s = 0.5;
 }  // namespace
 
 bool storage_limit::is_known(const job& one, double now_s) {
-    return one.alone(now_s).seconds >= moved_alone::known_after_s;
+    return one.alone(now_s).is_known();
 }
 
 /// Than its own speed alone, or what is believed of it by others.
 bool storage_limit::is_slow(const job& one, double now_s) {
     const double now = one.bytes_per_s();
     const job::alone_speed own = one.alone(now_s);
-    const double usual = own.seconds >= moved_alone::known_after_s ? own.bytes_per_s : one.usual_by_others();
+    const double usual = own.is_known() ? own.bytes_per_s : one.usual_by_others();
     return now > 0 && now < much_slower * usual;
 }
 

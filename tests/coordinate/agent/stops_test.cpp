@@ -108,13 +108,7 @@ TEST_F(turn_agents, begin_their_next_phase_when_they_hear_that_the_turn_which_wa
 }
 
 TEST_F(turn_agents, go_on_with_the_turn_that_they_have_when_they_hear_that_the_one_before_is_over) {
-    join();
-    begin();
-    hear(recall{7});
-    hear(stop{7, 1});
-    node.under_way = 0;
-    node.waiting = 1;
-    advance();
+    stop_for_a_call_that_waits();
     hear(grant{1, 8, 1000, 102});
     look();
     hear(voided{7, "this turn is over"});
@@ -122,13 +116,7 @@ TEST_F(turn_agents, go_on_with_the_turn_that_they_have_when_they_hear_that_the_o
 }
 
 TEST_F(turn_agents, ask_anew_when_the_lease_under_which_they_have_stopped_is_void) {
-    join();
-    begin();
-    hear(recall{7});
-    hear(stop{7, 1});
-    node.under_way = 0;
-    node.waiting = 1;
-    advance();
+    stop_for_a_call_that_waits();
     EXPECT_EQ(look().back(), "stopped lease 7");
     hear(voided{7, "another node did not stop in time"});
     EXPECT_EQ(look(), transcript{"inform phase 2"});

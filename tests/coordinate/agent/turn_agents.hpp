@@ -76,6 +76,17 @@ class turn_agents : public testing::Test {
         look();
     }
 
+    /// The phase has stopped, for one more call that waits.
+    void stop_for_a_call_that_waits() {
+        join();
+        begin();
+        hear(recall{7});
+        hear(stop{7, 1});
+        node.under_way = 0;
+        node.waiting = 1;
+        advance();
+    }
+
     template <class Message>
     static std::string line_of(const Message& m) {
         std::string text(Message::type);

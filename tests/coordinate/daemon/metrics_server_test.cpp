@@ -1,4 +1,4 @@
-// How often the text of the metrics is made.
+// How often the text of the metrics is made, and that those who ask nothing keep nobody else from it.
 #include "coordinate/daemon/metrics_server.hpp"
 
 #include <gtest/gtest.h>
@@ -25,6 +25,21 @@ void take_processor_time(double seconds) {
     }
 }
 
+/// What comes until the server closes the connection.
+std::string answer_of(event_loop& loop, const socket_address& address) {
+    const descriptor asks = connect_stream(address, 5s).value();
+    EXPECT_GT(::send(asks.get(), "GET /metrics HTTP/1.1\r\n\r\n", 25, 0), 0);
+    std::string answer;
+    for (bool open = true; open;) {
+        if (!loop.run_once(10'000'000).ok()) return "the loop failed";
+        std::array<char, 4096> some;
+        const ssize_t got = ::recv(asks.get(), some.data(), some.size(), MSG_DONTWAIT);
+        if (got > 0) answer.append(some.data(), static_cast<size_t>(got));
+        open = got < 0 ? errno == EAGAIN : got != 0;
+    }
+    return answer;
+}
+
 TEST(metrics_server, makes_a_text_that_takes_long_once_for_requests_that_follow_one_another) {
     const std::unique_ptr<event_loop> loop = event_loop::start().value();
     const socket_address address =
@@ -41,16 +56,7 @@ TEST(metrics_server, makes_a_text_that_takes_long_once_for_requests_that_follow_
     });
     ASSERT_TRUE(server.ok());
     for (int i = 0; i < 5; ++i) {
-        const descriptor asks = connect_stream(address, 5s).value();
-        ASSERT_GT(::send(asks.get(), "GET /metrics HTTP/1.1\r\n\r\n", 25, 0), 0);
-        std::string answer;
-        for (bool open = true; open;) {
-            ASSERT_TRUE(loop->run_once(10'000'000).ok());
-            std::array<char, 4096> some;
-            const ssize_t got = ::recv(asks.get(), some.data(), some.size(), MSG_DONTWAIT);
-            if (got > 0) answer.append(some.data(), static_cast<size_t>(got));
-            open = got != 0;
-        }
+        const std::string answer = answer_of(*loop, address);
         EXPECT_TRUE(answer.ends_with("made " + std::to_string(made))) << answer;
     }
 }
@@ -65,16 +71,7 @@ TEST(metrics_server, answers_though_many_are_connected_that_ask_nothing) {
     std::vector<descriptor> idle;
     for (int i = 0; i < 40; ++i) idle.push_back(connect_stream(address, 5s).value());
     while (counted.refused_metrics < 40 - 16) ASSERT_TRUE(loop->run_once(10'000'000).ok());
-    const descriptor asks = connect_stream(address, 5s).value();
-    ASSERT_GT(::send(asks.get(), "GET /metrics HTTP/1.1\r\n\r\n", 25, 0), 0);
-    std::string answer;
-    for (bool open = true; open;) {
-        ASSERT_TRUE(loop->run_once(10'000'000).ok());
-        std::array<char, 4096> some;
-        const ssize_t got = ::recv(asks.get(), some.data(), some.size(), MSG_DONTWAIT);
-        if (got > 0) answer.append(some.data(), static_cast<size_t>(got));
-        open = got < 0 ? errno == EAGAIN : got != 0;
-    }
+    const std::string answer = answer_of(*loop, address);
     EXPECT_TRUE(answer.ends_with("text")) << answer;
 }
 
