@@ -28,6 +28,7 @@ settings sound_settings(const settings& how) {
                               ? std::min(how.interruption_s, sound::longest_s)
                               : usual.interruption_s;
     made.least_gain = how.least_gain > 0 && how.least_gain < 1 ? how.least_gain : 0;
+    made.all_begin_within_s = std::min(sound::or_else(how.all_begin_within_s, 0), sound::longest_s);
     made.tolerated_factor = how.tolerated_factor >= 1 && std::isfinite(how.tolerated_factor) ? how.tolerated_factor
                                                                                              : usual.tolerated_factor;
     made.least_probability = how.least_probability >= 0 ? how.least_probability : usual.least_probability;

@@ -39,6 +39,9 @@ struct settings {
     /// Under dynamic, for groups of up to 8: nor does a gain below this share of the cost that is left, since forecasts
     /// are not as exact.
     double least_gain = 0;
+    /// Under delay, nobody is let in beside those it shares storage with before it has been there for so long: its
+    /// processes begin one after the other, and until all have, it seems to take less from the others than it will.
+    double all_begin_within_s = 0;
     /// Expected phases that are less probable do not count.
     double least_probability = 0.5;
     /// Positions that a decision of dynamic looks at, at most, in all groups of up to 8 applications: bounds its time

@@ -171,6 +171,31 @@ TEST(delay, lets_the_next_one_in_as_soon_as_the_first_tolerates_it) {
     EXPECT_NEAR(times[1], 17.5, 1e-6);
 }
 
+/// The processes of an application begin one after the other: the first one alone seems to be tolerable.
+TEST(delay, lets_nobody_in_before_all_of_its_processes_have_begun) {
+    settings how;
+    how.all_begin_within_s = 0.1;
+    application first = phase(1, 0, 7);
+    first.state = movement::moving;
+    first.weight = 4;
+    first.left_s = 3.5;
+    application second = phase(2, 3.5, 7);
+    second.state = movement::waiting;
+    const auto moves = [&](double weight, double now_s) {
+        second.weight = weight;
+        const std::array all{first, second};
+        return decide({all}, rule::delay, metric::sum_of_times, now_s, how);
+    };
+    EXPECT_EQ(moves(1, 3.5).move, std::vector<uint64_t>{1});
+    EXPECT_DOUBLE_EQ(moves(1, 3.5).ask_again_s, 3.6);
+    EXPECT_EQ(moves(1, 3.5 + 0.1).move, (std::vector<uint64_t>{1, 2}));
+    EXPECT_EQ(moves(4, 3.5 + 0.1).move, std::vector<uint64_t>{1});
+
+    second.targets = {1};
+    first.targets = {0};
+    EXPECT_EQ(moves(1, 3.5).move, (std::vector<uint64_t>{1, 2}));
+}
+
 TEST(delay, is_fcfs_where_nothing_is_tolerated_and_interfere_where_all_is) {
     settings how = patient();
     how.tolerated_factor = 1;
@@ -285,8 +310,9 @@ TEST(decide, copes_with_numbers_that_make_no_sense) {
         }
         for (const application& one : all) learned.observe(one, all.front(), any());
         settings how;
-        for (double* number : {&how.starvation_s, &how.relief_s, &how.slice_s, &how.tolerated_factor,
-                               &how.interruption_s, &how.least_gain, &how.least_probability, &how.ask_again_s})
+        for (double* number :
+             {&how.starvation_s, &how.relief_s, &how.slice_s, &how.tolerated_factor, &how.interruption_s,
+              &how.least_gain, &how.all_begin_within_s, &how.least_probability, &how.ask_again_s})
             *number = any();
         how.search_positions = 1000;
         how.search_budget = k % 3 == 0 ? 100 : UINT64_MAX;

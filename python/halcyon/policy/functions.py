@@ -115,6 +115,7 @@ class Bounds(Protocol):
     slice_s: float
     interruption_s: float
     least_gain: float
+    all_begin_within_s: float
     tolerated_factor: float
     least_probability: float
     search_positions: int

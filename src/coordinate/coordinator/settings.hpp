@@ -22,7 +22,7 @@ struct user_limits {
 struct settings {
     policy::rule rule = policy::rule::dynamic;
     policy::metric metric = policy::metric::sum_of_interference_factors;
-    policy::settings bounds{.least_gain = 0.02};
+    policy::settings bounds{.least_gain = 0.02, .all_begin_within_s = 0.1};
     /// Of dynamic's searches, by the coordinator's clock; as many at once (search_budget). Less than a third of one
     /// core's time.
     double search_positions_per_s = 200'000;

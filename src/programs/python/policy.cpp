@@ -107,6 +107,7 @@ void add_decision(nb::module_& m) {
         .def_rw("slice_s", &policy::settings::slice_s)
         .def_rw("interruption_s", &policy::settings::interruption_s)
         .def_rw("least_gain", &policy::settings::least_gain)
+        .def_rw("all_begin_within_s", &policy::settings::all_begin_within_s)
         .def_rw("tolerated_factor", &policy::settings::tolerated_factor)
         .def_rw("least_probability", &policy::settings::least_probability)
         .def_rw("search_positions", &policy::settings::search_positions)
