@@ -107,6 +107,11 @@ contender contender_of(const application& one, metric minimise, double now_s) {
             one.state == movement::moving};
 }
 
+/// Within its caller: the comparison of two is a part of the sorting then.
+void sort_by_arrival(std::vector<contender>& some) {
+    std::ranges::sort(some, [](const contender& a, const contender& b) { return before(a, b); });
+}
+
 }  // namespace
 
 void decider::workspace::collect(const situation& of, metric minimise, const circumstances& in, bool forecasts) {
@@ -118,7 +123,7 @@ void decider::workspace::collect(const situation& of, metric minimise, const cir
         present.push_back(contender_of(one, minimise, in.now_s));
         left_s += present.back().left_s;
     }
-    std::ranges::sort(present, before);
+    sort_by_arrival(present);
     if (!forecasts || present.size() < 2) return;
     for (const application& one : of.applications) {
         if (one.state != movement::expected) continue;
@@ -129,7 +134,7 @@ void decider::workspace::collect(const situation& of, metric minimise, const cir
         expected.push_back(contender_of(one, minimise, in.now_s));
         expected.back().cost_per_s *= probability;
     }
-    std::ranges::sort(expected, before);
+    sort_by_arrival(expected);
 }
 
 /// Fills `grouped` and `numbers`, both by group.
@@ -141,9 +146,10 @@ void decider::workspace::make_groups() {
         // Who has nothing left is never held back, and in nobody's way.
         if (present[i].left_s > 0) numbers.push_back({targets.group_of(i), i});
     }
-    std::ranges::sort(numbers, [](const numbered& a, const numbered& b) {
+    const auto in_order = [](const numbered& a, const numbered& b) {
         return a.group < b.group || (a.group == b.group && a.index < b.index);
-    });
+    };
+    if (!std::ranges::is_sorted(numbers, in_order)) std::ranges::sort(numbers, in_order);
     grouped.clear();
     for (const numbered& one : numbers) grouped.push_back(present[one.index]);
     expected_group.clear();

@@ -197,8 +197,9 @@ double exact_search::bound(position& at, ahead* from) {
     return least;
 }
 
-/// Of twins with as much left, the first ones move: [i] those without which i does not.
-void exact_search::pair_twins(const position& at, members here, std::array<members, problem::most>& before) const {
+/// Of twins with as much left, the first ones move: [i] those without which i does not. Whether there are any.
+bool exact_search::pair_twins(const position& at, members here, std::array<members, problem::most>& before) const {
+    members any = 0;
     for (members rest = here; rest != 0; rest &= rest - 1) {
         const uint32_t i = first_of(rest);
         before[i] = 0;
@@ -206,14 +207,16 @@ void exact_search::pair_twins(const position& at, members here, std::array<membe
             const uint32_t j = first_of(others);
             if (std::abs(at.left_s[i] - at.left_s[j]) <= tiny * at.left_s[i]) before[i] |= members{1} << j;
         }
+        any |= before[i];
     }
+    return any != 0;
 }
 
 void exact_search::find_children(const position& at, const turn& before, members here, uint32_t depth, double& least) {
     std::array<members, problem::most> first_twins;
-    pair_twins(at, here, first_twins);
+    const bool has_twins = pair_twins(at, here, first_twins);
     const auto leaves_out_a_twin = [&](members set) {
-        for (members rest = set; rest != 0; rest &= rest - 1)
+        for (members rest = has_twins ? set : 0; rest != 0; rest &= rest - 1)
             if ((first_twins[first_of(rest)] & ~set) != 0) return true;
         return false;
     };

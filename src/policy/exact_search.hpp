@@ -65,7 +65,7 @@ class exact_search {
     double search(const position& at, const turn& before, uint32_t depth);
     /// Those worth a search, the best bound first. `least`: of the bounds of all others.
     void find_children(const position& at, const turn& before, members here, uint32_t depth, double& least);
-    void pair_twins(const position& at, members here, std::array<members, problem::most>& before) const;
+    bool pair_twins(const position& at, members here, std::array<members, problem::most>& before) const;
     turn go(const position& from, members here, members set, position& to) const;
     /// `from`: the position before, if the search is thorough.
     [[nodiscard]] double bound(position& at, ahead* from);

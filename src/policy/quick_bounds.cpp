@@ -17,6 +17,8 @@ uint32_t first_of(members set) {
 void quick_bounds::prepare(const problem& of, const speed_table& speeds) {
     of_ = &of;
     speeds_ = &speeds;
+    last_arrival_s_ = 0;
+    for (uint32_t i = 0; i < of.count; ++i) last_arrival_s_ = std::max(last_arrival_s_, of.arrives_s[i]);
     tighten_rates();
     weigh_pairs();
 }
@@ -64,12 +66,42 @@ void quick_bounds::weigh_pairs() {
             const double waiting = of_->cost_per_s[j] * rate_[i];
             const double together =
                 of_->cost_per_s[i] * of_->excess[i][j] + of_->cost_per_s[j] * of_->excess[j][i] * least[i][j];
-            beside_[i][j] = std::min(waiting, together);
+            beside_[i][j] = beside_to_[j][i] = std::min(waiting, together);
         }
     }
 }
 
 double quick_bounds::by_pairs(const position& at) const {
+    return at.at_s < last_arrival_s_ ? pairs_with_arrivals(at) : pairs_of_present(at);
+}
+
+double quick_bounds::pairs_of_present(const position& at) const {
+    std::array<uint8_t, problem::most> index;
+    uint32_t count = 0;
+    double cost = at.cost;
+    double longest_s = 0;
+    for (members rest = at.unfinished; rest != 0; rest &= rest - 1) {
+        const uint32_t i = first_of(rest);
+        index[count++] = static_cast<uint8_t>(i);
+        cost += of_->cost_per_s[i] * at.left_s[i];
+        longest_s = std::max(longest_s, at.left_s[i]);
+    }
+    for (uint32_t k = 1; k < count; ++k) {
+        const uint8_t j = index[k];
+        const double left_s = at.left_s[j];
+        const problem::values& its = beside_[j];
+        const problem::values& to_it = beside_to_[j];
+        double sum = 0;
+        for (uint32_t m = 0; m < k; ++m) {
+            const uint8_t i = index[m];
+            sum += std::min(to_it[i] * at.left_s[i], its[i] * left_s);
+        }
+        cost += sum;
+    }
+    return cost + of_->cost_after_per_s * longest_s;
+}
+
+double quick_bounds::pairs_with_arrivals(const position& at) const {
     double cost = at.cost;
     double longest_s = 0;
     for (members rest = at.unfinished; rest != 0; rest &= rest - 1) {
@@ -108,18 +140,21 @@ double quick_bounds::pair_costs(const position& at, std::array<problem::values, 
 
 void quick_bounds::order_by_smith(position& at) const {
     uint32_t count = 0;
+    problem::values busy_s;  // of those in order so far
     for (uint32_t k = 0; k < at.ordered; ++k) {
         const uint8_t i = at.order[k];
         if ((at.unfinished >> i & 1) == 0) continue;
         uint32_t place = count++;
         // cost_i / busy_i > cost_j / busy_j, without divisions.
-        const double busy_s = rate_[i] * at.left_s[i];
+        const double cost = of_->cost_per_s[i], its = rate_[i] * at.left_s[i];
         for (; place > 0; --place) {
             const uint8_t j = at.order[place - 1];
-            if (of_->cost_per_s[i] * (rate_[j] * at.left_s[j]) <= of_->cost_per_s[j] * busy_s) break;
+            if (cost * busy_s[place - 1] <= of_->cost_per_s[j] * its) break;
             at.order[place] = j;
+            busy_s[place] = busy_s[place - 1];
         }
         at.order[place] = i;
+        busy_s[place] = its;
     }
     at.ordered = count;
 }

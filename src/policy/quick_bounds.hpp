@@ -41,6 +41,8 @@ class quick_bounds {
   private:
     void tighten_rates();
     void weigh_pairs();
+    [[nodiscard]] double pairs_of_present(const position& at) const;
+    [[nodiscard]] double pairs_with_arrivals(const position& at) const;
     [[nodiscard]] double with_arrivals(const position& at) const;
 
     const problem* of_ = nullptr;
@@ -48,6 +50,8 @@ class quick_bounds {
     problem::values rate_{};  ///< r_i above
     /// [i][j]: what each second of i costs the two while j is unfinished, at least.
     std::array<problem::values, problem::most> beside_{};
+    std::array<problem::values, problem::most> beside_to_{};  ///< [i][j]: beside_[j][i]
+    double last_arrival_s_ = 0;
     std::vector<double> taken_;  ///< by set
 };
 
