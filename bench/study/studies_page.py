@@ -1,0 +1,110 @@
+"""Prints the page of measured Δ-graphs, for the documentation: made from the data that studies keep in
+bench/study/delta."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from delta_studies import STUDIES, Pair, Study, stem
+from many_studies import CASES, Case
+from premises import failed_premises
+from several import Point
+from several import points as points_of_several
+from several import read as read_several
+
+from halcyon.delta.data_file import read
+from halcyon.delta.estimate import Estimate
+from halcyon.delta.graph import Graph, Measured
+from halcyon.delta.turns import policies
+
+DATA = Path(__file__).resolve().parent / "delta"
+HEAD = """# Δ-graphs of the studies
+
+Made from the data in `bench/study/delta/`. [The table of studies](delta.md#studies) says what each one measures, and
+`make study-delta-…` measures it again. Times alone and sums have half the width of their confidence interval beside
+them. Sums are of interference factors, or of core seconds where the study minimises these; the least one of each row
+is bold.
+"""
+
+
+def main() -> None:
+    sections = [*_of_pairs(), *_of_cases()]
+    print(HEAD + ("\n".join(sections) if sections else "\n*No study was measured yet.*"))
+
+
+def _of_pairs() -> Iterator[str]:
+    for study_name, study in STUDIES.items():
+        for name, pair in study.pairs.items():
+            file = DATA / f"{stem(study_name, name)}.jsonl"
+            if file.exists():
+                yield _of_pair(file, study, pair)
+
+
+def _of_pair(file: Path, study: Study, pair: Pair) -> str:
+    runs = read(file).runs
+    graph = study.graph(*study.applications(pair), runs)
+    failed = failed_premises(graph, study, pair, runs)
+    alone = (
+        f"{study.question[0].upper()}{study.question[1:]}. Alone, A is in I/O for {_value(graph.a_alone)} s on "
+        f"{graph.a_cores:.0f} cores, B for {_value(graph.b_alone)} s on {graph.b_cores:.0f}; {len(runs)} runs, of "
+        f"which {sum(graph.left_out.values())} do not count."
+    )
+    lacking = f"*Not met: {'; '.join(failed)}.*\n\n" if failed else ""
+    table = _table(graph, "core_seconds" if study.metric == "cpu-hours" else "factors")
+    return f"\n## {file.stem}\n\n{alone}\n\n{lacking}{_picture(file)}{table}"
+
+
+def _table(graph: Graph, what: str) -> str:
+    at: dict[int, dict[str, Measured]] = {}
+    for point in graph.points:
+        at.setdefault(point.dt_ns, {})[point.policy] = point
+    lines = [_row(["B starts at", *graph.policies]), _row(["---:"] * (1 + len(graph.policies)))]
+    for dt_ns, points in sorted(at.items()):
+        values = {name: getattr(point, what) for name, point in points.items()}
+        lines.append(_row([f"{dt_ns / 1e9 / graph.a_alone.mean:+.2f} T_A", *_cells(values, graph.policies)]))
+    return "\n".join(lines) + "\n"
+
+
+def _of_cases() -> Iterator[str]:
+    for name, case in CASES.items():
+        file = DATA / f"many-{name}.jsonl"
+        if file.exists():
+            yield _of_case(file, case)
+
+
+def _of_case(file: Path, case: Case) -> str:
+    setup, runs = read_several(file)
+    by_starts: dict[tuple[int, ...], dict[str, Point]] = {}
+    for point in points_of_several(setup, runs):
+        by_starts.setdefault(point.key.starts_ns, {})[point.key.policy] = point
+    found = {name for points in by_starts.values() for name in points}
+    names = [name for name in policies() if name in found]
+    lines = [_row(["starts, s", *names]), _row(["---:"] * (1 + len(names)))]
+    for starts_ns, points in sorted(by_starts.items()):
+        values = {name: point.sum_of_factors for name, point in points.items()}
+        lines.append(_row([", ".join(f"{one / 1e9:.1f}" for one in starts_ns), *_cells(values, names)]))
+    head = f"\n## {file.stem}\n\n{case.question[0].upper()}{case.question[1:]}; {len(runs)} runs.\n\n"
+    return head + _picture(file) + "\n".join(lines) + "\n"
+
+
+def _picture(file: Path) -> str:
+    return f"![Δ-graph of {file.stem}](images/studies/{file.stem}.png)\n\n" if file.with_suffix(".png").exists() else ""
+
+
+def _cells(values: dict[str, Estimate], names: list[str]) -> list[str]:
+    least = min(one.mean for one in values.values())
+    return [
+        "" if (found := values.get(name)) is None else f"**{_value(found)}**" if found.mean == least else _value(found)
+        for name in names
+    ]
+
+
+def _row(cells: list[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _value(value: Estimate) -> str:
+    return f"{value.mean:.2f}" + ("" if value.half is None else f" ± {value.half:.2f}")
+
+
+if __name__ == "__main__":
+    main()
