@@ -47,7 +47,7 @@ turn-faults: build ## two programs that take turns, their coordinator killed, st
 fuzz: setup ## damaged traces, long streams for the grammar, under sanitizers: make fuzz [OF=traces|grammar] [MINUTES=10] [SEED=1]
 	@scripts/fuzz "$(OF)" $(or $(MINUTES),10) $(SEED)
 
-docs: setup ## the documentation site (build/site)
+docs: build ## the documentation site (build/site)
 	@scripts/docs
 
 wheel: setup ## the Python wheel (dist/), tried in a fresh environment

@@ -111,13 +111,10 @@ void choose_tolerated(const group& of, const circumstances& in, turns& into) {
             into.add_if_apart(of, i);
             continue;
         }
-        const double has_begun_s = of.present[i].arrived_s + in.how.all_begin_within_s;
-        if (in.now_s < has_begun_s && into.add_if_apart(of, i)) {
-            some.add(i);
-            continue;
-        }
         some.add(i);
-        if (into.movers.empty() || (in.now_s >= has_begun_s && some.tolerated(0))) {
+        if (into.add_if_apart(of, i)) continue;
+        const double has_begun_s = of.present[i].arrived_s + in.how.all_begin_within_s;
+        if (in.now_s >= has_begun_s && some.tolerated(0)) {
             into.movers.push_back(i);
             continue;
         }

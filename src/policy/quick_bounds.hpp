@@ -41,6 +41,7 @@ class quick_bounds {
   private:
     void tighten_rates();
     void weigh_pairs();
+    /// The same in fewer steps, where all have arrived: most positions.
     [[nodiscard]] double pairs_of_present(const position& at) const;
     [[nodiscard]] double pairs_with_arrivals(const position& at) const;
     [[nodiscard]] double with_arrivals(const position& at) const;

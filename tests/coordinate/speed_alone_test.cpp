@@ -20,7 +20,7 @@ double believed_demand(conversation& c, const std::string& job) {
     return found;
 }
 
-/// Everybody moves when he likes.
+/// All may move at any time.
 settings free_for_all() {
     settings how = conversation::quick(policy::rule::interfere);
     how.storage_bytes_per_s = 1e8;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "coordinate/coordinator/settings.hpp"
 #include "policy/sound_values.hpp"
 
 namespace halcyon::coordinate {
@@ -13,7 +14,6 @@ namespace {
 /// A phase that goes on has something left, or decisions would take it for over: behind its forecast end as much again
 /// as it is late.
 constexpr double least_left_s = 1e-3;
-constexpr double all_begin_within_s = 0.1;
 /// Below its part of the storage, by whatever else slows an application down: as much as a forecast may be short by
 /// (forecast_trust.cpp).
 constexpr double most_slow_down = 16;
