@@ -1,22 +1,27 @@
 """Prints the page of measured Δ-graphs, for the documentation: made from the data that studies keep in
 bench/study/delta."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from delta_studies import STUDIES, Pair, Study, stem
+from many_premises import failed_premises as failed_premises_of_case
 from many_studies import CASES, Case
-from premises import failed_premises
-from several import Point
+from premises import failed_premises, other_measurement
+from several import Point, alone
 from several import points as points_of_several
 from several import read as read_several
 
 from halcyon.delta.data_file import read
 from halcyon.delta.estimate import Estimate
 from halcyon.delta.graph import Graph, Measured
+from halcyon.delta.printed import with_interval
 from halcyon.delta.turns import policies
+from halcyon.errors import HalcyonError
 
 DATA = Path(__file__).resolve().parent / "delta"
+REPEAT = 3
+"""Of each point of a case."""
 HEAD = """# Δ-graphs of the studies
 
 Made from the data in `bench/study/delta/`. [The table of studies](delta.md#studies) says what each one measures, and
@@ -31,26 +36,39 @@ def main() -> None:
     print(HEAD + ("\n".join(sections) if sections else "\n*No study was measured yet.*"))
 
 
+def _section(file: Path, question: str, found: Callable[[], str]) -> str:
+    """Of a study that is under way, what it lacks."""
+    try:
+        text = found()
+    except HalcyonError as why:
+        text = _not_met([str(why)])
+    return f"\n## {file.stem}\n\n{question[0].upper()}{question[1:]}.\n\n{text}"
+
+
+def _not_met(reasons: list[str]) -> str:
+    return f"*Not met: {'; '.join(reasons)}.*\n\n" if reasons else ""
+
+
 def _of_pairs() -> Iterator[str]:
     for study_name, study in STUDIES.items():
         for name, pair in study.pairs.items():
             file = DATA / f"{stem(study_name, name)}.jsonl"
             if file.exists():
-                yield _of_pair(file, study, pair)
+                yield _section(file, study.question, lambda at=(file, study, pair): _of_pair(*at))
 
 
 def _of_pair(file: Path, study: Study, pair: Pair) -> str:
-    runs = read(file).runs
+    content = read(file)
+    runs = content.runs
     graph = study.graph(*study.applications(pair), runs)
-    failed = failed_premises(graph, study, pair, runs)
-    alone = (
-        f"{study.question[0].upper()}{study.question[1:]}. Alone, A is in I/O for {_value(graph.a_alone)} s on "
-        f"{graph.a_cores:.0f} cores, B for {_value(graph.b_alone)} s on {graph.b_cores:.0f}; {len(runs)} runs, of "
-        f"which {sum(graph.left_out.values())} do not count."
+    failed = [*other_measurement(content, study, pair), *failed_premises(graph, study, pair, runs)]
+    times = (
+        f"Alone, A is in I/O for {with_interval(graph.a_alone)} s on {graph.a_cores:.0f} cores, B for "
+        f"{with_interval(graph.b_alone)} s on {graph.b_cores:.0f}; {len(runs)} runs, of which "
+        f"{sum(graph.left_out.values())} do not count.\n\n"
     )
-    lacking = f"*Not met: {'; '.join(failed)}.*\n\n" if failed else ""
     table = _table(graph, "core_seconds" if study.metric == "cpu-hours" else "factors")
-    return f"\n## {file.stem}\n\n{alone}\n\n{lacking}{_picture(file)}{table}"
+    return times + _not_met(failed) + _picture(file) + table
 
 
 def _table(graph: Graph, what: str) -> str:
@@ -68,22 +86,25 @@ def _of_cases() -> Iterator[str]:
     for name, case in CASES.items():
         file = DATA / f"many-{name}.jsonl"
         if file.exists():
-            yield _of_case(file, case)
+            yield _section(file, case.question, lambda at=(file, case): _of_case(*at))
 
 
 def _of_case(file: Path, case: Case) -> str:
     setup, runs = read_several(file)
+    points = points_of_several(setup, runs)
+    largest_s = alone(setup, runs)[setup.commands[0].name].mean
+    lacking = len(case.keys(largest_s)) - sum(point.runs >= REPEAT for point in points)
+    failed = failed_premises_of_case(points, runs, largest_s, lacking)
     by_starts: dict[tuple[int, ...], dict[str, Point]] = {}
-    for point in points_of_several(setup, runs):
+    for point in points:
         by_starts.setdefault(point.key.starts_ns, {})[point.key.policy] = point
     found = {name for points in by_starts.values() for name in points}
     names = [name for name in policies() if name in found]
     lines = [_row(["starts, s", *names]), _row(["---:"] * (1 + len(names)))]
-    for starts_ns, points in sorted(by_starts.items()):
-        values = {name: point.sum_of_factors for name, point in points.items()}
+    for starts_ns, at in sorted(by_starts.items()):
+        values = {name: point.sum_of_factors for name, point in at.items()}
         lines.append(_row([", ".join(f"{one / 1e9:.1f}" for one in starts_ns), *_cells(values, names)]))
-    head = f"\n## {file.stem}\n\n{case.question[0].upper()}{case.question[1:]}; {len(runs)} runs.\n\n"
-    return head + _picture(file) + "\n".join(lines) + "\n"
+    return f"{len(runs)} runs.\n\n" + _not_met(failed) + _picture(file) + "\n".join(lines) + "\n"
 
 
 def _picture(file: Path) -> str:
@@ -93,17 +114,17 @@ def _picture(file: Path) -> str:
 def _cells(values: dict[str, Estimate], names: list[str]) -> list[str]:
     least = min(one.mean for one in values.values())
     return [
-        "" if (found := values.get(name)) is None else f"**{_value(found)}**" if found.mean == least else _value(found)
+        ""
+        if (found := values.get(name)) is None
+        else f"**{with_interval(found)}**"
+        if found.mean == least
+        else with_interval(found)
         for name in names
     ]
 
 
 def _row(cells: list[str]) -> str:
     return f"| {' | '.join(cells)} |"
-
-
-def _value(value: Estimate) -> str:
-    return f"{value.mean:.2f}" + ("" if value.half is None else f" ± {value.half:.2f}")
 
 
 if __name__ == "__main__":

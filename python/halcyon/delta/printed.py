@@ -36,8 +36,8 @@ def _print_factors(graph: Graph, console: Console) -> None:
     columns = ["policy", "B starts", "A", "expected", "B", "expected", "sum", "runs", "links"]
     rows = [
         [
-            point.policy, delay(point.dt_ns), _factor(point.a_factor), _expected(graph, point, "a_factor"),
-            _factor(point.b_factor), _expected(graph, point, "b_factor"), _factor(point.factors),
+            point.policy, delay(point.dt_ns), with_interval(point.a_factor), _expected(graph, point, "a_factor"),
+            with_interval(point.b_factor), _expected(graph, point, "b_factor"), with_interval(point.factors),
             f"{point.runs}{'' if point.met else ' *'}",
             ABSENT if point.link_share is None else percent(point.link_share),
         ]
@@ -176,7 +176,8 @@ def _expected(graph: Graph, point: Measured, what: str) -> str:
     return ABSENT if found is None else f"{getattr(found, what):.2f}"
 
 
-def _factor(value: Estimate) -> str:
+def with_interval(value: Estimate) -> str:
+    """`1.98 ± 0.01`."""
     return f"{value.mean:.2f}" + ("" if value.half is None else f" ± {value.half:.2f}")
 
 
