@@ -12,13 +12,12 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from statistics import median
 
+from cache_lost import LINK_BYTES_PER_S, PHASE_BYTES, PLAN, RUNS, cache_lost, of_a, runs_of_all
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from quiet_bed import QuietBed
 from rounds import count, unmet
-from writers import MIB
 
 from halcyon.delta.commands import Command
 from halcyon.delta.data_file import DataFile
@@ -27,30 +26,20 @@ from halcyon.delta.io_time import Phase
 from halcyon.delta.measuring import ALONE, FORGIVE, Progress, Wanted, measure, of_key
 from halcyon.delta.printed import run_in_words
 from halcyon.delta.runs import Key, Limits, Run, Setup, Told
-from halcyon.errors import HalcyonError
+from halcyon.errors import HalcyonError, UsageError
 from halcyon.figures.axes import label_rate, label_time, legend_above
 from halcyon.figures.picture import MUTED, SERIES, WIDTH_IN
 from halcyon.figures.picture_file import save_picture
 from halcyon.process_session import ended_in_order
 from halcyon.testbed.bed import Bed, raised
 from halcyon.testbed.place import MOUNTS, mount_point
-from halcyon.testbed.plan import Plan
 from halcyon.testbed.requirements import unavailable
 
-PHASE_BYTES = 32 * MIB
-PLAN = Plan(compute=2, storage=1, mounts=2, burst_bytes=9 * PHASE_BYTES // 8)
-LINK_BYTES_PER_S = PLAN.storage_link_bits_per_s / 8
 UNIT_S = 0.4
 A_UNITS, B_UNITS = 10, 7
 """Between the starts of two phases. The bucket refills in less than 1 s."""
 PHASES = 21
 """Of A; B has as many as begin in the same time."""
-RUNS = 7
-"""Of each kind."""
-LEAST_CACHED = 1.5
-"""Rate of a phase that finds the bucket full, over the link's: below, the bucket is no cache."""
-LOST = 0.75
-"""Of the median rate alone: a phase below has lost the cache."""
 
 _WRITE = """
 import mmap, os, sys, time
@@ -104,45 +93,25 @@ def measured(bed: Bed, file: Path, phases: int, repeat: int) -> list[Run]:
         return list(data.runs)
 
 
-def runs_of_all(runs: Sequence[Run]) -> int:
-    """That count, of the kind that has the fewest."""
-    return min(len(of_key(key, runs)) for key in (*ALONE, Key()))
-
-
 def report(runs: Sequence[Run], phases: int = PHASES) -> None:
     count("coordinate", "delta_cache_measured_minutes", sum(run.wall_s for run in runs) / 60, "min")
-    counted = runs_of_all(runs)
-    if phases < PHASES or counted < RUNS:
-        trial = f"a trial of {phases} phases" if phases < PHASES else ""
-        few = f"{counted} of {RUNS} runs count; the same command goes on" if counted < RUNS else ""
-        unmet("coordinate", "delta_cache_lost", "; ".join(filter(None, (trial, few))))
+    try:
+        if phases < PHASES:
+            raise UsageError(f"a trial of {phases} phases")
+        found = cache_lost(runs)
+    except UsageError as why:
+        unmet("coordinate", "delta_cache_lost", str(why))
         return
-    alone = [rate for told in _of_a(ALONE[0], runs) for rate in rates(told)]
-    beside = [rate for told in _of_a(Key(), runs) for rate in rates(told)]
-    if not alone or not beside:
-        unmet("coordinate", "delta_cache_lost", f"no phase of A has {PHASE_BYTES} bytes")
-        return
-    usual = median(alone)
-    if usual < LEAST_CACHED * LINK_BYTES_PER_S:
-        reason = f"a phase alone passes at {usual / LINK_BYTES_PER_S:.2f} times the link's rate, not {LEAST_CACHED:g}"
-        unmet("coordinate", "delta_cache_lost", f"the bucket is no cache: {reason}")
-        return
-    lost = [rate for rate in beside if rate < LOST * usual]
-    count("coordinate", "delta_cache_alone_over_link", usual / LINK_BYTES_PER_S, "ratio")
-    count("coordinate", "delta_cache_lost_alone", sum(rate < LOST * usual for rate in alone) / len(alone), "share")
-    count("coordinate", "delta_cache_lost", len(lost) / len(beside), "share")
-    if lost:
-        count("coordinate", "delta_cache_lost_over_alone", median(lost) / usual, "ratio")
-
-
-def rates(told: Told) -> list[float]:
-    """Bytes/s of each phase that has the bytes of one; two that run into one another are one of more."""
-    return [phase.bytes / phase.seconds for phase in told.phases if phase.bytes >= PHASE_BYTES]
+    count("coordinate", "delta_cache_alone_over_link", found.alone_over_link, "ratio")
+    count("coordinate", "delta_cache_lost_alone", found.lost_alone, "share")
+    count("coordinate", "delta_cache_lost", found.lost, "share")
+    if found.lost_over_alone is not None:
+        count("coordinate", "delta_cache_lost_over_alone", found.lost_over_alone, "ratio")
 
 
 def draw(runs: Sequence[Run], path: Path) -> None:
     """The last runs of A: alone, and beside B."""
-    alone, beside = _of_a(ALONE[0], runs)[-1], of_key(Key(), runs)[-1]
+    alone, beside = of_a(ALONE[0], runs)[-1], of_key(Key(), runs)[-1]
     save_picture(lambda: _figure(alone, beside), path)
 
 
@@ -178,10 +147,6 @@ def _bars(axes: Axes, phases: Sequence[Phase], zero_ns: int, colour: str, label:
 def _command(name: str, host: str, period_s: float, phases: int) -> Command:
     file = str(mount_point(host, 0) / name)
     return Command(name, (sys.executable, "-c", _WRITE, file, str(PHASE_BYTES), str(period_s), str(phases)), (host,))
-
-
-def _of_a(key: Key, runs: Sequence[Run]) -> list[Told]:
-    return [run.a for run in of_key(key, runs) if run.a is not None]
 
 
 def say(told: Progress) -> None:

@@ -4,6 +4,7 @@ bench/study/delta."""
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from cache_lost import QUESTION, cache_lost
 from delta_studies import STUDIES, Pair, Study, stem
 from many_premises import failed_premises as failed_premises_of_case
 from many_studies import CASES, Case
@@ -32,7 +33,7 @@ is bold.
 
 
 def main() -> None:
-    sections = [*_of_pairs(), *_of_cases()]
+    sections = [*_of_pairs(), *_of_cases(), *_of_cache()]
     print(HEAD + ("\n".join(sections) if sections else "\n*No study was measured yet.*"))
 
 
@@ -105,6 +106,21 @@ def _of_case(file: Path, case: Case) -> str:
         values = {name: point.sum_of_factors for name, point in at.items()}
         lines.append(_row([", ".join(f"{one / 1e9:.1f}" for one in starts_ns), *_cells(values, names)]))
     return f"{len(runs)} runs.\n\n" + _not_met(failed) + _picture(file) + "\n".join(lines) + "\n"
+
+
+def _of_cache() -> Iterator[str]:
+    if (file := DATA / "cache.jsonl").exists():
+        yield _section(file, QUESTION, lambda: _of_lost(file))
+
+
+def _of_lost(file: Path) -> str:
+    runs = read(file).runs
+    found = cache_lost(runs)
+    slower = f", at {found.lost_over_alone:.2f} of that rate in the median" if found.lost_over_alone is not None else ""
+    return (
+        f"{len(runs)} runs. Alone, A's phases pass at {found.alone_over_link:.2f} times the link's rate, and "
+        f"{found.lost_alone:.1%} of them lose the cache; beside B, {found.lost:.1%} do{slower}.\n\n{_picture(file)}"
+    )
 
 
 def _picture(file: Path) -> str:

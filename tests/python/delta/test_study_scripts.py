@@ -6,13 +6,15 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+import studies_page
 from delta_studies import STUDIES
 from invented_studies import write_studies
 from measured_runs import told
 
-from halcyon.delta.data_file import read
+from halcyon.delta.commands import Command
+from halcyon.delta.data_file import DataFile, read
 from halcyon.delta.io_time import Phase
-from halcyon.delta.runs import Key, Run
+from halcyon.delta.runs import Key, Run, Setup
 
 FOLDER = Path(__file__).resolve().parents[3] / "bench/study"
 
@@ -65,6 +67,22 @@ def test_a_short_trial_of_the_cache_is_no_measurement(capsys: pytest.CaptureFixt
     assert capsys.readouterr().out.endswith("unmet coordinate.delta_cache_lost a trial of 5 phases\n")
     cache.report(runs)
     assert "coordinate.delta_cache_lost 0 share" in capsys.readouterr().out
+
+
+def test_the_page_tells_of_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(studies_page, "DATA", tmp_path)
+    command = Command("A", ("true",))
+    with DataFile(tmp_path / "cache.jsonl", Setup(command, command, "/"), {}) as file:
+        for key in (Key(alone="A"), Key(alone="B"), Key()):
+            for _ in range(7):
+                run = cache_run(key, 32 << 20)
+                if key == Key() and run.a is not None:  # three of 21 lose the cache
+                    lost = [replace(one, seconds=0.9) for one in run.a.phases[:3]]
+                    run = replace(run, a=replace(run.a, phases=[*lost, *run.a.phases[3:]]))
+                file.add(run)
+    (section,) = studies_page._of_cache()
+    assert section.startswith("\n## cache\n\nTwo periodic writers")
+    assert "and 0.0% of them lose the cache; beside B, 14.3% do, at 0.33 of that rate" in section
 
 
 def test_many_names_why_it_has_no_delays_yet() -> None:
