@@ -1,6 +1,7 @@
 // How a process comes to the page of its job, where the agent is a process of the test.
 #include "coordinate/client/page_access.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -9,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstddef>
@@ -149,6 +151,18 @@ TEST(page_access, does_not_wait_for_ever_for_an_agent_that_does_not_answer) {
     EXPECT_EQ(agent.open(), "I/O is not coordinated: the agent does not answer");
 }
 
+/// Takes the descriptors that are free below the highest one in use, so that the next ones are numbered on from there.
+/// Returns the number of the next one.
+int take_free_descriptors(int any) {
+    int highest = any;
+    for (const auto& one : std::filesystem::directory_iterator("/proc/self/fd"))
+        highest = std::max(highest, std::stoi(one.path().filename().string()));
+    int next = ::dup(any);
+    while (next >= 0 && next <= highest) next = ::dup(any);
+    ::close(next);
+    return next;
+}
+
 /// What a process says that has only so much of a resource when it asks an agent that answers.
 class limited_process {
   public:
@@ -158,13 +172,14 @@ class limited_process {
         wanted_.job.name_socket(socket_, sizeof socket_);
         listening_ = listen_abstract(socket_, 2).value();
     }
-    /// `comes`: it comes as far as to be connected.
+    /// `most`: of descriptors, beside those that it has. `comes`: it comes as far as to be connected.
     [[nodiscard]] std::string complaint_with(__rlimit_resource_t resource, rlim_t most, bool comes) {
         int out[2] = {-1, -1};
         EXPECT_EQ(::pipe(out), 0);
         char complaint[200] = {};
         const pid_t pid = ::fork();
         if (pid == 0) {
+            if (resource == RLIMIT_NOFILE) most += static_cast<rlim_t>(take_free_descriptors(out[1]));
             const rlimit limit{most, most};
             ::setrlimit(resource, &limit);
             page_access::open(wanted_, complaint, sizeof complaint);
@@ -194,9 +209,10 @@ TEST(page_access, says_that_no_descriptor_is_left_for_the_socket) {
 
 TEST(page_access, says_that_no_descriptor_is_left_for_the_page) {
     limited_process process("no-descriptor");
-    const int beyond_pipe = ::dup(0) + 2;  // the next free ones are those of the pipe
-    ::close(beyond_pipe - 2);
-    EXPECT_EQ(process.complaint_with(RLIMIT_NOFILE, static_cast<rlim_t>(beyond_pipe) + 1, true),
+    descriptor gap(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+    const descriptor above(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+    gap.reset();  // the next free ones do not follow one another
+    EXPECT_EQ(process.complaint_with(RLIMIT_NOFILE, 1, true),
               "I/O is not coordinated: no descriptor is left for the agent's page (ulimit -n)");
 }
 
