@@ -12,6 +12,7 @@ TEST(node_name, is_the_same_for_all_agents_that_one_socket_serves_and_another_on
     const std::string name = node_name("n1", here);
     EXPECT_EQ(name, node_name("n1", here));
     EXPECT_EQ(name.substr(0, 3), "n1-");
+    EXPECT_EQ(name.size(), 3 + 16U) << "64 bits tell thousands of containers apart";
     node_identity container = here;
     container.network_namespace = 8;
     EXPECT_NE(name, node_name("n1", container));
