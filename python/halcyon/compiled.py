@@ -113,6 +113,10 @@ class CoordinatorWords(Protocol):
     LONGEST_ACCOUNT: int
     """Bytes."""
 
+    def node_name(self) -> str:
+        """By which agents of this node name their files."""
+        ...
+
 
 class Core(Protocol):
     """What the command line uses of halcyon._core. Its functions raise halcyon.errors."""

@@ -1,6 +1,5 @@
 """What the agents of a command's processes told of its turns, one agent for each node and job."""
 
-import socket
 import time
 from collections import Counter
 from dataclasses import dataclass, field
@@ -103,6 +102,7 @@ def _has_told(path: Path) -> bool:
 
 
 def _is_gone(path: Path) -> bool:
-    """An agent of this node whose process does not exist any more; one of another node counts as alive."""
+    """An agent of this node whose process does not exist any more; one of another node, or of a container, counts as
+    alive."""
     node, _, process = path.stem.rpartition(".")
-    return node == socket.gethostname() and not Path("/proc", process).exists()
+    return node == core().coordinator.node_name() and not Path("/proc", process).exists()

@@ -5,13 +5,16 @@
 #include <array>
 #include <utility>
 
+#include "coordinate/page/node_name.hpp"
 #include "coordinate/page/process_facts.hpp"
 
 namespace halcyon::coordinate {
 
 agent_facts::agent_facts(const std::string& directory, std::string host)
     : directory_(directory), host_(std::move(host)) {
-    if (!directory.empty()) path_ = directory + "/" + host_ + "." + std::to_string(::getpid()) + ".agent";
+    if (directory.empty()) return;
+    const std::string node = node_name(host_, node_identity::of_this_process());
+    path_ = directory + "/" + node + "." + std::to_string(::getpid()) + ".agent";
 }
 
 bool agent_facts::is_due(size_t untold, int64_t now_ns) const {

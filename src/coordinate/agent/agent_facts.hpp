@@ -9,8 +9,8 @@
 
 namespace halcyon::coordinate {
 
-/// What an agent writes into the folder of a run: its own file `<host>.<process id>.agent`, anew whenever something
-/// that should not happen was counted, and the files of processes that died before they wrote theirs
+/// What an agent writes into the folder of a run: its own file `<node>.<process id>.agent` (node_name.hpp), anew
+/// whenever something that should not happen was counted, and the files of processes that died before they wrote theirs
 /// (process_facts.hpp). Readers see whole files only. The agent waits for none of these but at its end. The first line
 /// of the agent's file, `untold N`, counts the processes that may still change any of the files; its last line is `end
 /// done` once the agent has ended.

@@ -15,9 +15,9 @@
 #include "coordinate/agent/agent_facts.hpp"
 #include "coordinate/agent/cache_cleaner.hpp"
 #include "coordinate/agent/coordinator_link.hpp"
-#include "coordinate/agent/node_name.hpp"
 #include "coordinate/agent/page_bell.hpp"
 #include "coordinate/agent/turn_agent.hpp"
+#include "coordinate/page/node_name.hpp"
 
 namespace halcyon::coordinate {
 

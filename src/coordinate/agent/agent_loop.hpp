@@ -31,7 +31,7 @@ result<std::vector<coordinated_mount>> parse_mounts(const std::string& lines, co
 
 struct agent_loop_settings {
     job_identity job{};
-    std::string node;  ///< the host's name; the coordinator gets one of more parts (node_name.hpp)
+    std::string node;  ///< the host's name; the coordinator gets one of more parts (page/node_name.hpp)
     std::string account;
     std::vector<coordinated_mount> mounts;
     agent_page::settings page;

@@ -7,7 +7,7 @@ namespace halcyon::coordinate::page_access {
 struct settings;
 
 /// What a job knows of an agent that could not be started on this node, so that no further process waits for it: a
-/// file `<host>.<job>.no-agent` in the folder of facts, and this process' own memory, which is all that there is
+/// file `<node>.<job>.no-agent` (node_name.hpp) in the folder of facts, and this process' own memory, which is all that there is
 /// without such a folder. For half a minute; then one process tries again. Not for two threads at once.
 namespace failed_start {
 

@@ -1,10 +1,13 @@
 #include "programs/python/coordinator_words.hpp"
 
+#include <nanobind/stl/string.h>
+
 #include <cstdint>
 
 #include "coordinate/coordinator/counts.hpp"
 #include "coordinate/coordinator/fault_counts.hpp"
 #include "coordinate/coordinator/seen_state.hpp"
+#include "coordinate/page/node_name.hpp"
 #include "coordinate/page/page.hpp"
 #include "coordinate/protocol/fields.hpp"
 
@@ -28,6 +31,9 @@ void add_coordinator_words(nb::module_& m) {
     made.attr("LONGEST_PATH") = coordinate::shared_file_system::longest_path - 1;
     made.attr("MOST_PROCESSES") = coordinate::page::most_processes;
     made.attr("LONGEST_ACCOUNT") = coordinate::longest_name;
+    made.def(
+        "node_name", [] { return coordinate::node_name(host_name(), node_identity::of_this_process()); },
+        "By which agents of this node name their files.");
 }
 
 }  // namespace halcyon::python

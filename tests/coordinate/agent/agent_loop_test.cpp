@@ -14,8 +14,8 @@
 #include <iterator>
 
 #include "base/line_socket/listening_socket.hpp"
-#include "coordinate/agent/node_name.hpp"
 #include "coordinate/client/page_access.hpp"
+#include "coordinate/page/node_name.hpp"
 #include "coordinate/page/slot_claim.hpp"
 #include "temporary_folder.hpp"
 
@@ -129,6 +129,11 @@ class agents_of_a_job : public testing::Test {
         return many == 0;
     }
 
+    [[nodiscard]] std::string facts_of(pid_t agent) const {
+        const std::string node = node_name("n1", node_identity::of_this_process());
+        return folder_.file(node + "." + std::to_string(agent) + ".agent");
+    }
+
     tests::temporary_folder folder_;
     agent_loop_settings with_;
 };
@@ -137,14 +142,14 @@ TEST_F(agents_of_a_job, go_on_while_their_file_of_facts_cannot_be_written) {
     with_.facts_directory = folder_.path().string();
     std::string blocked;
     const forked_agent agent(with_, [&] {
-        blocked = folder_.file("n1." + std::to_string(::getpid()) + ".agent.tmp");
+        blocked = facts_of(::getpid()) + ".tmp";
         ::mkfifo(blocked.c_str(), 0600);  // whoever opens it for writing waits for a reader
     });
     EXPECT_EQ(agent.said(), "ready");
     const page* const shared = agent.open_page();
     ASSERT_NE(shared, nullptr);
     EXPECT_TRUE(await_beats(*shared, 10));
-    std::ifstream reader(folder_.file("n1." + std::to_string(agent.pid()) + ".agent.tmp"));
+    std::ifstream reader(facts_of(agent.pid()) + ".tmp");
     std::string line;
     std::getline(reader, line);
     EXPECT_EQ(line, "untold 1");
@@ -269,7 +274,7 @@ TEST_F(agents_of_a_job, are_silent_for_no_shorter_time_than_heartbeats_take) {
     const page* const shared = agent.open_page();
     ASSERT_NE(shared, nullptr);
     EXPECT_EQ(shared->patience_ns, static_cast<int64_t>(lease_silence_s * 1e9));
-    const std::string facts = folder_.file("n1." + std::to_string(agent.pid()) + ".agent");
+    const std::string facts = facts_of(agent.pid());
     std::string text;
     for (int waited_ms = 0; text.empty() && waited_ms < 60'000; ++waited_ms, ::usleep(1000)) {
         std::ifstream in(facts);

@@ -23,6 +23,7 @@
 
 #include "base/unix_socket.hpp"
 #include "coordinate/page/agent_page.hpp"
+#include "coordinate/page/node_name.hpp"
 #include "temporary_folder.hpp"
 
 namespace halcyon::coordinate {
@@ -308,6 +309,17 @@ TEST_F(job_with_script, remembers_without_a_folder_of_facts_what_the_process_its
     script("exit 1");
     EXPECT_EQ(open(), open());
     EXPECT_EQ(starts(), "started\n");
+}
+
+TEST_F(job_with_script, remembers_a_failed_start_by_more_of_the_node_than_the_name_of_the_host) {
+    wanted_.facts = facts_.c_str();
+    script("exit 1");
+    EXPECT_NE(open_in_other(), "");
+    const std::string node = node_name(host_name(), node_identity::of_this_process());
+    const auto is_of_node = [&](const std::string& name) {
+        return name.starts_with(node + ".") && name.ends_with(".no-agent");
+    };
+    EXPECT_EQ(std::ranges::count_if(folder_.names(), is_of_node), 1) << node;
 }
 
 TEST_F(job_with_script, starts_an_agent_again_where_the_failure_was_long_ago) {

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from halcyon import installed_program
+from halcyon.compiled import core
 from halcyon.coordinate.configuration import find_program
 from halcyon.errors import UnavailableError, UsageError
 from halcyon.layers.agent_facts import Agents, await_agents, read_agents
@@ -160,7 +161,7 @@ def test_requests_that_pass_every_layer_are_said_not_to_have_waited(tmp_path: Pa
 
 
 def agent_of_this_node(folder: Path, process: int, text: str) -> Path:
-    path = folder / f"{socket.gethostname()}.{process}.agent"
+    path = folder / f"{core().coordinator.node_name()}.{process}.agent"
     path.write_text(text)
     return path
 
@@ -176,6 +177,12 @@ def test_an_agent_that_died_is_not_waited_for_and_is_said(tmp_path: Path) -> Non
     assert await_agents(tmp_path, limit_s=60)
     assert read_agents(tmp_path) == Agents(Counter(untold=2), lost=1)
     assert "1 agent died: later counts of that node are missing here" in turns_in_words(read_turns(tmp_path))
+
+
+def test_an_agent_of_another_container_of_this_host_is_not_taken_for_dead(tmp_path: Path) -> None:
+    (tmp_path / f"{socket.gethostname()}-0123456789abcdef.{dead_process()}.agent").write_text("untold 2\nmount /a\n")
+    assert read_agents(tmp_path).lost == 0
+    assert not await_agents(tmp_path, limit_s=0.05)
 
 
 def test_an_agent_that_has_not_told_yet_is_waited_for(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-#include "coordinate/agent/node_name.hpp"
+#include "coordinate/page/node_name.hpp"
 
 #include <gtest/gtest.h>
 
