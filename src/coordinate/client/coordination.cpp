@@ -3,10 +3,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 
 #include "base/detached_start.hpp"
@@ -14,6 +12,7 @@
 #include "calls/state/held_signals.hpp"
 #include "calls/state/mpi_launch.hpp"
 #include "coordinate/client/page_access.hpp"
+#include "coordinate/client/patience.hpp"
 #include "coordinate/configuration/coordinators.hpp"
 #include "coordinate/page/agent_ring.hpp"
 #include "coordinate/page/mount_limits.hpp"
@@ -66,11 +65,6 @@ job_identity find_job() {
     return job;
 }
 
-int64_t patience_ms() {
-    const long long set = std::strtoll(variable_or_nothing("HALCYON_COORDINATE_PATIENCE_MS").c_str(), nullptr, 10);
-    return set > 0 ? std::min<long long>(set, 600'000) : 1000;
-}
-
 /// Where calls of this process pass a layer, that takes its place at the first of them, and forgets then what was in it
 /// (forget_program_before): this is that call, if there was none before.
 void let_layers_start() {
@@ -105,12 +99,13 @@ program_place take_place(const job_identity& job, const coordination& by, const 
         return {nullptr, nullptr,
                 "no halcyon-agent found; looked for " + agent.why().message + "; set HALCYON_AGENT to its path"};
     const std::string facts = variable_or_nothing("HALCYON_TRACE_DIR");
+    const int64_t waits_ms = patience_ms(variable_or_nothing("HALCYON_COORDINATE_PATIENCE_MS").c_str());
     std::array<char, 900> complaint{};
     page* shared = nullptr;
     {
         const calls::held_signals no_harm;
         shared = page_access::open(
-            {job, agent->c_str(), by.mounts.c_str(), facts.c_str(), patience_ms(), by.munge_sockets.c_str()},
+            {job, agent->c_str(), by.mounts.c_str(), facts.c_str(), waits_ms, by.munge_sockets.c_str()},
             complaint.data(), complaint.size());
     }
     if (shared == nullptr) return {nullptr, nullptr, complaint.data()};

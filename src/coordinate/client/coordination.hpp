@@ -31,7 +31,7 @@ struct program_place {
 
 /// Takes it, and before that starts the job's agent, where there is none: HALCYON_AGENT, or the one that is installed
 /// with the library that holds `within`. Takes as long as the patience that HALCYON_COORDINATE_PATIENCE_MS sets (1 s)
-/// at most.
+/// at most (patience.hpp).
 program_place take_place(const job_identity& job, const coordination& by, const void* within);
 
 /// Likewise, of a program that takes its turns by itself: under the name of its job, or as a job of its own. Once it

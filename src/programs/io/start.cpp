@@ -18,6 +18,7 @@
 #include "calls/state/unseen.hpp"
 #include "calls/wrappers/stdio/stdio_shapes.hpp"
 #include "coordinate/client/page_access.hpp"
+#include "coordinate/client/patience.hpp"
 #include "coordinate/gate/gate_layer.hpp"
 #include "coordinate/layer/coordinate_layer.hpp"
 #include "coordinate/layer/uncoordinated_note.hpp"
@@ -258,8 +259,7 @@ void start_coordination(calls::layer_chain& layers, char* complaint, size_t comp
     const char* const folder = value_of("HALCYON_TRACE_DIR");
     const char* const account = value_of("HALCYON_ACCOUNT");
     coordinate::page_access::settings wanted{job, value_of("HALCYON_AGENT"), value_of("HALCYON_COORDINATORS"), folder};
-    wanted.patience_ms =
-        static_cast<int64_t>(std::min<unsigned long long>(number_of("HALCYON_COORDINATE_PATIENCE_MS", 1000), 600'000));
+    wanted.patience_ms = coordinate::patience_ms(value_of("HALCYON_COORDINATE_PATIENCE_MS"));
     wanted.munge_sockets = value_of("HALCYON_MUNGE_SOCKETS");
     wanted.account = *account != '\0' ? account : value_in(account_of_slurm);
     wanted.patience = value_of("HALCYON_COORDINATE_PATIENCE_MS");
