@@ -56,6 +56,15 @@ TEST_F(stored_epochs, that_are_ahead_of_the_clock_are_not_given_twice) {
     EXPECT_EQ(own_epochs(file).next().value().number, ahead + 1);
 }
 
+TEST_F(stored_epochs, behind_the_clock_are_followed_by_one_that_no_start_just_before_can_have_had) {
+    store(epoch_by_clock() - 4);
+    const uint64_t had_before = epoch_by_clock();  // by another daemon, whose file is lost
+    EXPECT_GT(own_epochs(file).next().value().number, had_before);
+    std::ofstream(file, std::ios::trunc).close();
+    const uint64_t before_loss = epoch_by_clock();
+    EXPECT_GT(own_epochs(file).next().value().number, before_loss) << "emptied by a power loss";
+}
+
 TEST_F(stored_epochs, behind_the_clock_need_not_be_written) {
     store(epoch_by_clock() - 1);
     const auto made = next_on_a_full_disk(file);

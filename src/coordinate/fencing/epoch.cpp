@@ -56,14 +56,18 @@ result<epoch_source::epoch> own_epochs::next() {
     const auto before = stored(made.warning);
     if (!before) return before.why();
     const uint64_t least = std::max(latest_, *before) + 1;
-    if (file_.empty()) wait_for_next_quarter();
+    // Of the numbers that the clock gives, the file may have lost one that was given a moment ago.
+    const bool by_clock = epoch_by_clock() >= least;
+    if (by_clock) wait_for_next_quarter();
     made.number = std::max(least, epoch_by_clock());
     if (!file_.empty()) {
         if (const auto kept = replace_file(file_, std::to_string(made.number) + "\n", lasting::yes); !kept) {
             // As without a file. A number ahead of the clock would come again with the next start, and clients that
             // have seen this start's grants would take that daemon for theirs and refuse all that it grants.
-            wait_for_next_quarter();
-            made.number = epoch_by_clock();
+            if (!by_clock) {
+                wait_for_next_quarter();
+                made.number = epoch_by_clock();
+            }
             if (made.number < least)
                 return failure{error_kind::system,
                                kept.why().message + "; the clock is behind the latest epoch, " +
