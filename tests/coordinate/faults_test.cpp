@@ -78,6 +78,22 @@ TEST(faults, one_that_comes_back_and_tells_its_phase_is_called_back_once) {
                                                   "A <- stop lease 3 round 8"}));
 }
 
+TEST(faults, one_that_comes_back_into_a_stop_and_does_not_stop_loses_its_phase_with_the_lease) {
+    conversation c = holder_and_waiter(conversation::quick(policy::rule::interrupt));
+    c.break_off("A");
+    c.pass(0.3, {"B"});
+    c.join("A", 1000);
+    inform again = phase_of(1);
+    again.lease = c.lease["A"];
+    c.say("A", again);
+    c.pass(5.5, {"A", "B"}, fast);  // moves on, and answers no recall
+    EXPECT_EQ(c.told.counted().overdue_stops, 1U);
+    EXPECT_TRUE(c.has_turn("B"));
+    EXPECT_EQ(c.of("A").state, policy::movement::computing) << "it has heard that the lease is void, and informs anew";
+    c.say("B", release{1});
+    EXPECT_FALSE(c.has_turn("A")) << "it knows of no phase by which it could move under this turn";
+}
+
 /// A has lost its turn since it did nothing, and its user is barred for 4.5 s from then on.
 conversation penalized_user() {
     conversation c = holder_and_waiter();

@@ -134,8 +134,12 @@ void phases::informed(registry& all, job& of, agent& by, const inform& what, mom
     const bool came_back = std::exchange(by.stale_by_heard_s, never) != never;
     by.wait_told_s = -1;
     if (what.left_s > 0) of.trust.told(of.worked_s, what.left_s);
-    if (what.lease != 0 && !show_lease(all, of, what, at, out))
-        out.send(by.connection, voided{what.lease, "this lease is not valid any more: wait for the turn"});
+    if (what.lease != 0) {
+        if (show_lease(all, of, what, at, out))
+            by.lease = what.lease;  // it has it also where it is being stopped: what is lost is lost for it, too
+        else
+            out.send(by.connection, voided{what.lease, "this lease is not valid any more: wait for the turn"});
+    }
     // Also if the agent asked before it heard of the standing turn.
     if (of.has.stage() == turn_stage::standing) turns_.hold_standing(of, at.now_s, at.heard_s);
     if (of.has.stage() == turn_stage::held) turns_.renew(of, by, out);
