@@ -58,9 +58,9 @@ metrics_server::~metrics_server() {
 }
 
 void metrics_server::add(descriptor socket) {
-    if (requests_.size() >= most_requests) {
+    if (!make_room()) {
         ++counted_.refused_metrics;
-        if (!make_room()) return;
+        return;
     }
     const uint64_t number = ++latest_;
     auto watch = loop_.add(socket.get(), EPOLLIN, [this, number](uint32_t) { ready(number); });
@@ -72,14 +72,22 @@ void metrics_server::add(descriptor socket) {
 }
 
 /// Of the oldest that has not asked anything yet; of all that have, of one that does not read its answer. False: none
-/// has had time for that.
+/// has had time for that. Many are accepted at once, so a question may lie in the socket: it is answered first.
 bool metrics_server::make_room() {
-    auto oldest = std::ranges::find_if(requests_, [](const auto& one) { return one.second.answer.empty(); });
-    if (oldest == requests_.end()) {
-        oldest = requests_.begin();
-        if (oldest->second.until_ns - patience_ns + reading_ns > monotonic_ns()) return false;
+    while (requests_.size() >= most_requests) {
+        auto oldest = std::ranges::find_if(requests_, [](const auto& one) { return one.second.answer.empty(); });
+        if (oldest != requests_.end()) {
+            const uint64_t number = oldest->first;
+            ready(number);
+            oldest = requests_.find(number);
+            if (oldest == requests_.end() || !oldest->second.answer.empty()) continue;
+        } else {
+            oldest = requests_.begin();
+            if (oldest->second.until_ns - patience_ns + reading_ns > monotonic_ns()) return false;
+        }
+        ++counted_.refused_metrics;
+        end(oldest->first);
     }
-    end(oldest->first);
     return true;
 }
 
@@ -124,13 +132,15 @@ void metrics_server::answer(request& r) {
 }
 
 /// Of many applications, the text takes long to make. One that took a millisecond or more is used again for twenty
-/// times as long as that, up to a second: no number of requests keeps the daemon from everything else.
+/// times as long as that, up to a second, and any one where there is no room for another request, since many of them are
+/// answered at once then: no number of requests keeps the daemon from everything else.
 const std::string& metrics_server::latest_text() {
-    if (monotonic_ns() < known_until_ns_) return known_text_;
+    const bool is_used_again = text_took_ns_ >= cheap_ns || requests_.size() >= most_requests;
+    if (is_used_again && monotonic_ns() < known_until_ns_) return known_text_;
     const int64_t begin_ns = thread_cpu_ns();
     known_text_ = text_();
-    const int64_t took_ns = thread_cpu_ns() - begin_ns;
-    known_until_ns_ = took_ns < cheap_ns ? 0 : monotonic_ns() + std::min(longest_known_ns, times_as_long * took_ns);
+    text_took_ns_ = thread_cpu_ns() - begin_ns;
+    known_until_ns_ = monotonic_ns() + std::min(longest_known_ns, times_as_long * text_took_ns_);
     return known_text_;
 }
 

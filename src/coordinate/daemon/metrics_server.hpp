@@ -14,7 +14,8 @@ namespace halcyon::coordinate {
 /// loop.
 ///
 /// At most 16 requests at a time, each of at most 8 KiB and 5 s. One more ends the oldest that has not asked anything
-/// yet, or that has not read its answer within a second: who does neither keeps nobody from the metrics.
+/// yet, once its socket was looked at, or that has not read its answer within a second: who does neither keeps nobody
+/// from the metrics.
 class metrics_server {
   public:
     /// `text` is asked for a request unless it was a moment ago, see latest_text().
@@ -59,6 +60,7 @@ class metrics_server {
     uint64_t latest_ = 0;
     std::string known_text_;
     int64_t known_until_ns_ = 0;
+    int64_t text_took_ns_ = 0;
 };
 
 }  // namespace halcyon::coordinate

@@ -25,10 +25,15 @@ void take_processor_time(double seconds) {
     }
 }
 
-/// What comes until the server closes the connection.
-std::string answer_of(event_loop& loop, const socket_address& address) {
-    const descriptor asks = connect_stream(address, 5s).value();
+/// Of a request that is sent, and not answered yet.
+descriptor ask(const socket_address& address) {
+    descriptor asks = connect_stream(address, 5s).value();
     EXPECT_GT(::send(asks.get(), "GET /metrics HTTP/1.1\r\n\r\n", 25, 0), 0);
+    return asks;
+}
+
+/// What comes until the server closes the connection.
+std::string answer_of(event_loop& loop, const descriptor& asks) {
     std::string answer;
     for (bool open = true; open;) {
         if (!loop.run_once(10'000'000).ok()) return "the loop failed";
@@ -38,6 +43,9 @@ std::string answer_of(event_loop& loop, const socket_address& address) {
         open = got < 0 ? errno == EAGAIN : got != 0;
     }
     return answer;
+}
+std::string answer_of(event_loop& loop, const socket_address& address) {
+    return answer_of(loop, ask(address));
 }
 
 TEST(metrics_server, makes_a_text_that_takes_long_once_for_requests_that_follow_one_another) {
@@ -73,6 +81,19 @@ TEST(metrics_server, answers_though_many_are_connected_that_ask_nothing) {
     while (counted.refused_metrics < 40 - 16) ASSERT_TRUE(loop->run_once(10'000'000).ok());
     const std::string answer = answer_of(*loop, address);
     EXPECT_TRUE(answer.ends_with("text")) << answer;
+}
+
+TEST(metrics_server, answers_all_that_have_asked_before_they_were_accepted) {
+    const std::unique_ptr<event_loop> loop = event_loop::start().value();
+    const socket_address address =
+        parse_socket_address("unix:@halcyon-many-metrics-test-" + std::to_string(::getpid())).value();
+    daemon_counts counted;
+    const auto server = metrics_server::open(*loop, address, 0600, counted, [] { return std::string("text"); });
+    ASSERT_TRUE(server.ok());
+    std::vector<descriptor> asking;
+    for (int i = 0; i < 40; ++i) asking.push_back(ask(address));
+    for (const descriptor& one : asking) EXPECT_TRUE(answer_of(*loop, one).ends_with("text"));
+    EXPECT_EQ(counted.refused_metrics, 0U);
 }
 
 }  // namespace
