@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "coordinate/conversation.hpp"
+#include "coordinate/coordinator/job.hpp"
 
 namespace halcyon::coordinate {
 namespace {
@@ -65,6 +66,23 @@ TEST(speed_alone, knows_no_speed_alone_before_each_node_had_the_time_to_tell_of_
         c.join("B");
         c.say("B", phase_of(1, 0, 1'000'000'000));
         EXPECT_EQ(believed_demand(c, "B"), later_s > 0 ? 0.4 : 1);
+    }
+}
+
+TEST(speed_alone, stays_known_where_one_more_node_begins_that_has_told_nothing_yet) {
+    for (const double known_for_s : {0.4, 0.6}) {
+        SCOPED_TRACE(known_for_s);
+        const bool is_known = known_for_s > 0.5;
+        job one;
+        for (int i = 0; i < 2; ++i) one.agents.emplace_back().phase = inform{};
+        one.agents[0].alone.add(1e8 * known_for_s, known_for_s);
+        one.agents[1].phase_told_s = 10;
+        EXPECT_EQ(one.alone(10.4).is_known(), is_known);
+        EXPECT_NEAR(one.alone(10.4).bytes_per_s, is_known ? 1e8 : 0, 1);
+        EXPECT_EQ(one.alone(10.4).is_known() && one.alone(10.4).of_all, false) << "nothing is learnt of a part";
+        EXPECT_TRUE(one.alone(10.6).of_all) << "it moves nothing";
+        one.agents[1].phase->bytes_moved = 1;
+        EXPECT_NEAR(one.alone(10.6).bytes_per_s, 2e8, 1) << "as fast as the other one";
     }
 }
 

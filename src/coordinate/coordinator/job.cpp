@@ -156,25 +156,27 @@ double job::speed_by_others() const {
 }
 
 /// The first reports of the nodes of a phase do not come at once, and speeds are known one report later. Without all of
-/// them the application would seem to be smaller than it is. A node that moves nothing has no part in it.
+/// them the application would seem to be smaller than it is, until enough is known of some: one that begins later than
+/// the others takes nothing from that. A node that moves nothing has no part in it.
 job::alone_speed job::alone(double now_s) const {
     constexpr double first_reports_within_s = 0.5;
     const bool has_phase = in_phase();
     alone_speed found{0, never};
-    int64_t known = 0, not_known = 0;
+    int64_t known = 0, not_known = 0, young = 0;
     for (const agent& one : agents) {
         if (has_phase && !one.phase) continue;
         if (one.alone.seconds() > 0) {
             ++known;
             found.bytes_per_s += one.alone.bytes_per_s();
             found.seconds = std::min(found.seconds, one.alone.seconds());
+        } else if (has_phase && now_s - one.phase_told_s < first_reports_within_s) {
+            ++young;
         } else if (has_phase) {
-            if (now_s - one.phase_told_s < first_reports_within_s) return {};
             not_known += one.phase->bytes_moved > 0 ? 1 : 0;
         }
     }
-    if (known == 0) return {};
-    found.of_all = not_known == 0;
+    if (known == 0 || (young > 0 && !found.is_known())) return {};
+    found.of_all = not_known == 0 && young == 0;
     found.bytes_per_s *= static_cast<double>(known + not_known) / static_cast<double>(known);
     return found;
 }

@@ -141,7 +141,8 @@ struct job {
         double bytes_per_s = 0;
         double seconds = 0;  ///< that it is about, of the node that is known least; 0: not known
         [[nodiscard]] bool is_known() const { return seconds >= moved_alone::known_after_s; }
-        bool of_all = true;  ///< nodes that have moved bytes in the phase; else those not known count as the others
+        /// Nodes that have moved bytes in the phase; else those not known count as the others, or not yet.
+        bool of_all = true;
     };
     /// Of the nodes in the phase, while nobody else moved; of all nodes between phases.
     [[nodiscard]] alone_speed alone(double now_s) const;
