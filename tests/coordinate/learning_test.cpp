@@ -207,7 +207,7 @@ TEST(learning, believes_of_no_report_that_more_has_moved_than_anything_can) {
         }
         c.say("L", release{1});
     });
-    EXPECT_GT(expected_s, 5);
+    EXPECT_GT(expected_s, 2) << "hardly more than four times as fast as what was known of others";
     EXPECT_LT(expected_s, 11);
 }
 

@@ -95,11 +95,33 @@ TEST(time_left, is_that_of_a_larger_application_at_as_much_more_speed_but_no_mor
     EXPECT_EQ(one.left_s(0), 5);
     one.storage.alone_bytes_per_s = 5e7;
     EXPECT_EQ(one.left_s(0), 20);
+    one.storage.fastest_bytes_per_s = 1e8;
+    EXPECT_EQ(one.left_s(0), 10) << "as its demand is that of the fastest";
+    one.storage.fastest_bytes_per_s = 0;
     one.storage.alone_processes = 2;
     one.agents.back().processes = 5;
     EXPECT_EQ(one.left_s(0), 8);
     one.agents.back().processes = 100;
     EXPECT_EQ(one.left_s(0), 5);
+}
+
+TEST(time_left, of_a_new_application_is_not_that_of_a_slow_one_which_was_alone_for_long) {
+    settings how = conversation::quick(policy::rule::dynamic);
+    how.stalled_s = 1e3;  // none is silent
+    conversation c(how);
+    for (const char* who : {"A", "L", "B"}) c.join(who);
+    c.say("A", stopped{c.lease["A"]});  // of the standing turn
+    c.say("A", phase_of(1, 0, 1'000'000'000));
+    move_a(c, 8);
+    c.say("A", release{1});
+    c.say("L", phase_of(1, 0, 1'000'000'000));
+    for (int i = 0; i < 240; ++i) {
+        c.now_s += 0.25;
+        c.say("L", moved_in(0.25, 250'000, c.lease["L"]));
+    }
+    c.say("L", release{1});
+    c.say("B", phase_of(1, 0, 1'000'000'000));
+    EXPECT_NEAR(c.of("B").left_s, 10, 0.01);
 }
 
 TEST(time_left, tells_small_phases_from_large_ones_before_any_speed_is_known) {

@@ -148,9 +148,15 @@ double job::usual_by_others() const {
     return storage.alone_bytes_per_s * std::max(1.0, larger);
 }
 
+/// The mean of the last seconds alone would be that of a slow one that has gone on for long: then all new applications
+/// would seem to need the storage for ages.
+double job::fastest_by_others() const {
+    return std::max(usual_by_others(), storage.fastest_bytes_per_s);
+}
+
 /// The bandwidth, or any, of a storage that nobody has used yet.
 double job::speed_by_others() const {
-    const double usual = usual_by_others();
+    const double usual = fastest_by_others();
     if (!(storage.bytes_per_s > 0)) return usual > 0 ? usual : first_bytes_per_s;
     return usual > 0 ? std::min(usual, storage.bytes_per_s) : storage.bytes_per_s;
 }
@@ -192,7 +198,7 @@ double job::most_demand(double now_s) const {
         // As much as any other: who is taken for too large waits, who is taken for too small slows others down. What it
         // moves beside others is a part of it, of a new one at least.
         const double beside_others = worked_s > known_after_s ? bytes_per_s() : 0;
-        usual = std::max({usual_by_others(), storage.fastest_bytes_per_s, beside_others});
+        usual = std::max(fastest_by_others(), beside_others);
     }
     const double share = usual / storage.bytes_per_s;
     if (!(share > 0) || share >= all) return 1;
@@ -217,7 +223,7 @@ double job::slowed_down(const alone_speed& usual) const {
 /// By its own time alone; until that is long enough, by the others that moved alone for the rest. 0: not known.
 double job::speed_alone(const alone_speed& usual) const {
     const double part = std::min(1.0, usual.seconds / known_after_s);
-    return usual_by_others() > 0 ? std::lerp(speed_by_others(), usual.bytes_per_s, part) : usual.bytes_per_s;
+    return fastest_by_others() > 0 ? std::lerp(speed_by_others(), usual.bytes_per_s, part) : usual.bytes_per_s;
 }
 
 double job::left_s(double now_s) const {

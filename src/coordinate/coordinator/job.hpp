@@ -146,7 +146,7 @@ struct job {
     };
     /// Of the nodes in the phase, while nobody else moved; of all nodes between phases.
     [[nodiscard]] alone_speed alone(double now_s) const;
-    /// Likewise, by what others did; 0: nobody moved alone yet.
+    /// Likewise, by the mean of what others did; 0: nobody moved alone yet.
     [[nodiscard]] double usual_by_others() const;
     /// At most the share of the storage that it takes alone, by its speeds; 1: nobody knows.
     [[nodiscard]] double most_demand(double now_s) const;
@@ -157,6 +157,7 @@ struct job {
 
   private:
     [[nodiscard]] double part_of_each() const;
+    [[nodiscard]] double fastest_by_others() const;
     [[nodiscard]] double speed_by_others() const;
     [[nodiscard]] double speed_alone(const alone_speed& usual) const;
     [[nodiscard]] double slowed_down(const alone_speed& usual) const;
