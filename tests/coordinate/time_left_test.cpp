@@ -147,7 +147,7 @@ TEST(time_left, takes_nodes_that_have_not_told_of_the_phase_for_such_that_do_in_
     EXPECT_EQ(one.left_s(10.01), 15);
 }
 
-TEST(time_left, expects_a_phase_that_has_moved_what_it_told_to_end_unless_it_moves_more) {
+TEST(time_left, expects_a_phase_that_has_moved_what_it_told_to_end_and_then_to_be_as_late_again_as_it_is) {
     conversation c(conversation::quick(policy::rule::dynamic));
     c.join("A");
     inform begun = phase_of(1, 0, 100'000'000);
@@ -166,7 +166,7 @@ TEST(time_left, expects_a_phase_that_has_moved_what_it_told_to_end_unless_it_mov
     EXPECT_NEAR(c.of("A").left_s, 0.5, 0.01) << "as long again as it is late";
     c.now_s += 0.5;
     c.say("A", moved_in(0.5, 5'000'000, c.lease["A"], 1));
-    EXPECT_NEAR(c.of("A").left_s, 5, 0.01) << "as long again as it has worked";
+    EXPECT_NEAR(c.of("A").left_s, 1, 0.01) << "also where it moves more than it told";
 }
 
 /// A has the turn, and B waits for it; A moves 100 MB/s.
@@ -231,7 +231,7 @@ TEST(time_left, comes_no_nearer_to_its_end_while_a_phase_waits) {
     }
 }
 
-TEST(time_left, is_not_known_any_more_once_more_has_moved_than_was_told) {
+TEST(time_left, of_a_phase_that_has_moved_more_than_it_told_is_as_much_as_it_is_late) {
     conversation c(conversation::quick(policy::rule::dynamic));
     c.join("A");
     inform begun = phase_of(1, 1, 100'000'000);
@@ -240,12 +240,28 @@ TEST(time_left, is_not_known_any_more_once_more_has_moved_than_was_told) {
     move_a(c, 4);
     EXPECT_NEAR(c.of("A").left_s, 0.001, 1e-6);
     move_a(c, 1);
-    EXPECT_NEAR(c.of("A").left_s, 1.25, 0.01) << "as long again as it has worked";
+    EXPECT_NEAR(c.of("A").left_s, 0.001, 1e-6) << "a moment ago, all was within what it told";
+    move_a(c, 2);
+    EXPECT_NEAR(c.of("A").left_s, 0.5, 0.01) << "as late again as it is, not as long again as it has worked";
     progress told_anew = moved_in(0.25, 25'000'000, c.lease["A"]);
     told_anew.left_s = 3;
     c.now_s += 0.25;
     c.say("A", told_anew);
-    EXPECT_NEAR(c.of("A").left_s, 3.5, 0.01) << "by so much the end was put off";
+    EXPECT_NEAR(c.of("A").left_s, 4, 0.01) << "by so much the end was put off";
+}
+
+TEST(time_left, of_which_a_time_was_told_without_bytes_is_not_over_when_bytes_move) {
+    conversation c(conversation::quick(policy::rule::dynamic));
+    c.join("A");
+    inform told = phase_of(1, 100, 100'000'000);
+    told.lease = c.lease["A"];
+    c.say("A", told);
+    move_a(c, 5);
+    told.left_s = told.alone_s = 5;
+    told.bytes_left = 0;
+    c.say("A", told);
+    move_a(c, 4);
+    EXPECT_NEAR(c.of("A").left_s, 4, 0.01);
 }
 
 TEST(time_left, believes_the_first_moments_of_a_phase_little_where_others_have_moved_alone) {

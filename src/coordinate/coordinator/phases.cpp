@@ -130,6 +130,7 @@ void phases::informed(registry& all, job& of, agent& by, const inform& what, mom
     by.phase = what;
     add_targets(all, of, begins, std::exchange(by.phase->targets, {}), at.now_s);
     by.left_told_worked_s = by.bytes_told_worked_s = of.worked_s;
+    if (what.left_s > 0) by.bytes_told = false;  // of a time that is told without bytes, none are beyond
     by.note_left(of.worked_s);
     const bool came_back = std::exchange(by.stale_by_heard_s, never) != never;
     by.wait_told_s = -1;
@@ -220,10 +221,8 @@ void phases::progressed(registry& all, job& of, agent& by, const progress& what,
         by.left_told_worked_s = of.worked_s;
         of.trust.told(of.worked_s, what.left_s);
     }
-    if (beyond) {  // it told too little: nothing is known of the rest
-        by.size_told = by.bytes_told = false;
-        by.phase->left_s = by.phase->alone_s = 0;
-    }
+    // It told too little, and is late: by how much, the time beyond what was told says.
+    if (beyond) by.phase->left_s = by.phase->alone_s = 0;
     by.note_left(of.worked_s);
     if (!asked) {
         ++out.counted.unasked_progress;
