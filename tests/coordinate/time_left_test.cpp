@@ -231,6 +231,51 @@ TEST(time_left, comes_no_nearer_to_its_end_while_a_phase_waits) {
     }
 }
 
+TEST(time_left, comes_nearer_by_no_speed_that_was_told_in_other_company) {
+    conversation c(conversation::quick(policy::rule::interfere));
+    for (const char* who : {"A", "B"}) c.join(who);
+    c.say("A", stopped{c.lease["A"]});  // of the standing turn
+    c.say("A", phase_of(1, 10, 0));
+    const auto tell_speed = [&c](double speed, double after_s) {
+        c.now_s += after_s;
+        progress what = moved_in(after_s, 25'000'000, c.lease["A"]);
+        what.speed = speed;
+        c.say("A", what);
+    };
+    tell_speed(1, 0.25);
+    c.now_s += 0.75;
+    c.say("B", phase_of(1, 10, 0));
+    c.now_s += 1;
+    c.settle();
+    EXPECT_NEAR(c.of("A").left_s, 8.5, 1e-6) << "both are taken to be equally fast until one tells its speed";
+    tell_speed(0.25, 0.5);
+    c.now_s += 1;
+    c.say("B", release{1});
+    c.now_s += 1;
+    c.settle();
+    EXPECT_NEAR(c.of("A").left_s, 7, 1e-6) << "it is alone";
+}
+
+TEST(time_left, comes_nearer_by_no_speed_that_was_told_in_an_earlier_turn) {
+    conversation c(conversation::quick(policy::rule::interrupt));
+    for (const char* who : {"A", "B"}) c.join(who);
+    c.say("A", stopped{c.lease["A"]});  // of the standing turn
+    c.say("A", phase_of(1, 10, 0));
+    c.now_s += 0.25;
+    progress what = moved_in(0.25, 25'000'000, c.lease["A"]);
+    what.speed = 0.25;
+    c.say("A", what);
+    c.now_s += 1;
+    c.say("B", phase_of(1, 1));
+    c.say("A", stopped{c.lease["A"]});
+    EXPECT_TRUE(c.has_turn("B"));
+    c.say("B", release{1});
+    EXPECT_TRUE(c.has_turn("A"));
+    c.now_s += 1;
+    c.settle();
+    EXPECT_NEAR(c.of("A").left_s, 8.5, 1e-6);
+}
+
 TEST(time_left, of_a_phase_that_has_moved_more_than_it_told_is_as_much_as_it_is_late) {
     conversation c(conversation::quick(policy::rule::dynamic));
     c.join("A");

@@ -130,6 +130,11 @@ struct job {
     [[nodiscard]] double worked_until(double now_s) const;
     /// That its agent tells, relative to the speed alone.
     void hear_speed(double told, double now_s);
+    /// Work counts up to now by the speed told last, and by no other one until the next is told.
+    void forget_speed(double now_s) {
+        work(now_s);
+        speed = 0;
+    }
     /// Computed from turn and phases.
     [[nodiscard]] policy::movement state_now() const;
     [[nodiscard]] int64_t processes() const;

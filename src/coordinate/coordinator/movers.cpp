@@ -18,11 +18,13 @@ const std::vector<policy::application>& movers::list(const registry& all, double
     return list_;
 }
 
-void movers::count(registry& all, job& of, int64_t more) {
+void movers::count(registry& all, job& of, int64_t more, double now_s) {
+    of.forget_speed(now_s);
     of.others = 0;
     for (const uint64_t id : all.active()) {
         job& one = *all.find_job(id);
         if (id == of.id || !one.counted_mover || !policy::share_targets(of.targets, one.targets)) continue;
+        one.forget_speed(now_s);
         one.others += more;
         of.others += more > 0 ? 1 : 0;
     }

@@ -13,8 +13,8 @@ class movers {
   public:
     /// As they were when the list was made.
     const std::vector<policy::application>& list(const registry& all, double now_s);
-    /// `of` is one more at its targets, or one less.
-    static void count(registry& all, job& of, int64_t more);
+    /// `of` is one more at its targets, or one less. What was told of speeds is not about the new company.
+    static void count(registry& all, job& of, int64_t more, double now_s);
     /// Who moves, or how, has changed.
     void change() { known_ = told_ = false; }
     /// An agent has not heard it.

@@ -13,6 +13,7 @@ void begin(job& of, double now_s, double heard_s) {
     of.charged_s = now_s;
     of.others_told = 0;
     of.worked_at_s = now_s;
+    of.speed = 0;
     for (agent& one : of.agents) one.reported_s = one.over_until_s = now_s;
 }
 
