@@ -235,8 +235,16 @@ TEST(learning, follows_a_storage_that_became_faster) {
     EXPECT_NEAR(expected_s, 0.1, 0.02);
 }
 
-TEST(learning, is_disturbed_by_bytes_that_move_unasked_but_not_by_who_tells_of_some_without_a_phase) {
-    for (const bool has_phase : {false, true}) {
+TEST(learning, is_disturbed_by_bytes_that_move_unasked_but_not_by_few_nor_by_who_tells_of_some_without_a_phase) {
+    struct unasked {
+        bool has_phase = false;
+        int64_t bytes = 0;  ///< while A moves 1 MB
+        bool disturbs = false;
+    };
+    for (const auto& [has_phase, bytes, disturbs] :
+         {unasked{false, 200'000, false}, unasked{true, 200'000, true}, unasked{true, 20'000, false},
+          unasked{true, 1, false}}) {
+        SCOPED_TRACE(testing::Message() << bytes << (has_phase ? " bytes in a phase" : " bytes"));
         conversation c(conversation::quick(policy::rule::fcfs));
         for (const char* who : {"A", "L"}) c.join(who);
         c.say("A", stopped{c.lease["A"]});
@@ -244,12 +252,12 @@ TEST(learning, is_disturbed_by_bytes_that_move_unasked_but_not_by_who_tells_of_s
         if (has_phase) c.say("L", phase_of(1, 100));
         for (int i = 0; i < 80; ++i) {
             c.now_s += 0.25;
-            c.say("L", progress{.lease = 0, .bytes_moved = 1});
+            c.say("L", progress{.lease = 0, .bytes_moved = bytes});
             progress half = moved_in(0.25, 1'000'000, c.lease["A"]);
             half.speed = 0.5;
             c.say("A", half);
         }
-        EXPECT_EQ(c.told.state().unseen_share > 0.3, !has_phase);
+        EXPECT_EQ(c.told.state().unseen_share > 0.3, !disturbs);
     }
 }
 

@@ -125,6 +125,13 @@ TEST_P(liars, who_say_that_their_phases_follow_one_another_at_once) {
     expect_within(0.1, honest_slow_down(GetParam(), {one}), truth);
 }
 
+TEST_P(liars, who_tell_of_a_byte_that_they_move_out_of_turn_all_the_time) {
+    simulated one = liar();
+    const double truth = honest_slow_down(GetParam(), {one});
+    one.moves_unasked = true;
+    expect_within(0.1, honest_slow_down(GetParam(), {one}), truth);
+}
+
 TEST_P(liars, of_whom_one_user_has_registered_hundreds) {
     std::vector<simulated> many;
     for (int i = 0; i < 100; ++i) {

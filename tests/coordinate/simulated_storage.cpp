@@ -108,6 +108,8 @@ void simulated_storage::run(double seconds) {
             if (one.in_phase && one.left_s <= 1e-9) end(one);
             if (step % steps_of_report != 0) continue;
             told_.received(one.connection, heartbeat{}, now_s_);
+            if (one.in_phase && one.what.moves_unasked)
+                told_.received(one.connection, progress{.phase = one.phase, .lease = 0, .bytes_moved = 1}, now_s_);
             if (!one.in_phase || !one.may_move || !(one.moved_s > 0 || one.what.says_calls)) continue;
             progress report;
             report.phase = one.phase;

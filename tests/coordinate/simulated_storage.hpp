@@ -23,6 +23,7 @@ struct simulated {
     bool stalls = false;          ///< never moves anything
     bool says_calls = false;      ///< that one of its calls is under way, also where it moves nothing
     bool invents_leases = false;  ///< shows one whenever it asks
+    bool moves_unasked = false;   ///< tells of a byte that it moved out of turn, as often as it tells anything
     double between_s = 0;         ///< that it says to be between the starts of its phases; 0: what is true
 };
 

@@ -195,12 +195,22 @@ void phases::learn_alone(const registry& all, job& of, agent& by, const begun_by
     if (known.is_known()) of.fills_storage = false;
 }
 
+void phases::note_unasked(const registry& all, const job& of, int64_t bytes, double now_s) {
+    double moving_bytes_per_s = 0;
+    for (const policy::application& one : movers_.list(all, now_s)) {
+        if (!policy::share_targets(of.targets, one.targets)) continue;
+        const auto found = all.jobs().find(one.id);
+        if (found != all.jobs().end()) moving_bytes_per_s += found->second.bytes_per_s();
+    }
+    if (unasked_.add(bytes, moving_bytes_per_s, now_s)) learned_.disturbed(now_s + 2 * how_.heartbeat_s);
+}
+
 void phases::progressed(registry& all, job& of, agent& by, const progress& what, moment at, outbox& out) {
     const bool asked = of.has.any() && what.lease == of.has.lease();
     if (asked) by.under_way = what.under_way;
     const bool known = by.phase && by.phase->phase == what.phase;
     // Without a phase, anybody could keep the others' speeds from being learnt.
-    if (what.bytes_moved > 0 && known && !asked) learned_.disturbed(at.now_s + 2 * how_.heartbeat_s);
+    if (what.bytes_moved > 0 && known && !asked) note_unasked(all, of, what.bytes_moved, at.now_s);
     if (!known) {
         // An agent may tell that it cleans caches behind the phase.
         if (!asked || what.bytes_moved > 0) ++out.counted.dropped_progress;

@@ -12,6 +12,7 @@
 #include "coordinate/coordinator/shares.hpp"
 #include "coordinate/coordinator/side_by_side.hpp"
 #include "coordinate/coordinator/turn_keeper.hpp"
+#include "coordinate/coordinator/unasked_bytes.hpp"
 #include "coordinate/coordinator/users.hpp"
 
 namespace halcyon::coordinate {
@@ -95,6 +96,7 @@ class phases {
     void proceed(registry& all, job& of, moment at, outbox& out);
     bool show_lease(registry& all, job& of, const inform& what, moment at, outbox& out);
     void movers_changed(double now_s);
+    void note_unasked(const registry& all, const job& of, int64_t bytes, double now_s);
     void learn_alone(const registry& all, job& of, agent& by, const begun_bytes::moved& moved, double now_s);
     double believed_over_s(agent& by, double told_s, double now_s) const;
     [[nodiscard]] double believed_of_storage(uint64_t id, double bytes_per_s) const;
@@ -103,6 +105,7 @@ class phases {
     turn_keeper turns_;
     side_by_side learned_;
     moved_alone alone_;
+    unasked_bytes unasked_;
     shares had_;
     decision_log log_;
     movers movers_;
