@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "coordinate/conversation.hpp"
+#include "coordinate/coordinator/phases.hpp"
 #include "coordinate/protocol/fields.hpp"
 
 namespace halcyon::coordinate {
@@ -130,6 +131,37 @@ TEST(many, nodes_of_one_job_move_under_leases_of_a_fifth_of_a_second_and_are_not
     }
     EXPECT_EQ(c.told.counted().refused_rate, 0U);
     EXPECT_NEAR(static_cast<double>(c.grants[name(nodes / 2)].back().bytes), 2 * moved_each, 1e5);
+}
+
+TEST(many, nodes_of_one_job_that_report_are_looked_at_together_ten_times_a_second) {
+    const settings how = conversation::quick(policy::rule::fcfs);
+    registry all(how);
+    phases of(how, 1, {0, 0});
+    outbox out;
+    constexpr uint64_t nodes = 200, reports = 200;
+    constexpr double between_s = 0.01;
+    for (connection_id id = 1; id <= nodes; ++id) {
+        peer one;
+        one.id = id;
+        all.connect(one);
+        all.admit(*all.find_peer(id), conversation::registration_of("A", "n" + std::to_string(id)), 0,
+                  [] { return true; });
+    }
+    job& a = all.jobs().begin()->second;
+    ASSERT_EQ(a.agents.size(), nodes);
+    for (agent& each : a.agents) of.informed(all, a, each, phase_of(1), {0, 0}, out);
+    of.grant(all, a, {0, 0}, out);
+    for (uint64_t i = 1; i <= reports; ++i) {
+        const double now_s = between_s * static_cast<double>(i);
+        for (agent& each : a.agents)
+            of.progressed(all, a, each, moved_in(between_s, 1'000'000, a.has.lease()), {now_s, now_s}, out);
+    }
+    const auto most = static_cast<uint64_t>(between_s * reports / job::between_looks_s) + 1;
+    EXPECT_GT(a.looks(), most / 2);
+    EXPECT_LE(a.looks(), most);
+    EXPECT_NEAR(a.lately().bytes_per_s, a.bytes_per_s(), 0.01 * a.bytes_per_s());
+    EXPECT_NEAR(a.lately().alone.bytes_per_s, nodes * 1e8, 0.01 * nodes * 1e8);
+    EXPECT_EQ(a.lately().nodes, static_cast<int64_t>(nodes));
 }
 
 }  // namespace

@@ -101,13 +101,21 @@ void job::work(double now_s) {
 /// Work is counted by it, and forecasts run out by it. None near 0 is believed: who tells one would have a phase that
 /// never goes on, so that its end would be believed to be as near as ever, and no forecast would be found to be short.
 /// Nor one much below what the bytes say, nor above 1: the end would move away while the phase goes on.
-void job::hear_speed(double told, double now_s) {
+void job::hear_speed(double told) {
     if (!(told > 0)) return;
     double least = part_of_each() / most_slow_down;
-    const alone_speed usual = alone(now_s);
+    const alone_speed& usual = lately_.alone;
     if (usual.is_known() && usual.bytes_per_s > 0)
-        least = std::max(least, std::min(1.0, bytes_per_s() / usual.bytes_per_s) * least_of_measured);
+        least = std::max(least, std::min(1.0, lately_.bytes_per_s / usual.bytes_per_s) * least_of_measured);
     speed = std::clamp(told, least, 1.0);
+}
+
+bool job::look(double now_s) {
+    if (now_s - looked_s_ < between_looks_s) return false;
+    looked_s_ = now_s;
+    ++looks_;
+    lately_ = {alone(now_s), bytes_per_s(), processes(), nodes(), agents_in_phase()};
+    return true;
 }
 
 int64_t job::processes() const {

@@ -129,7 +129,7 @@ struct job {
     /// worked_s as it will be after work().
     [[nodiscard]] double worked_until(double now_s) const;
     /// That its agent tells, relative to the speed alone.
-    void hear_speed(double told, double now_s);
+    void hear_speed(double told);
     /// Work counts up to now by the speed told last, and by no other one until the next is told.
     void forget_speed(double now_s) {
         work(now_s);
@@ -151,6 +151,22 @@ struct job {
     };
     /// Of the nodes in the phase, while nobody else moved; of all nodes between phases.
     [[nodiscard]] alone_speed alone(double now_s) const;
+    /// What all its agents amount to. There may be thousands, and each report is of one: so reports go by a look at all
+    /// of them that was a moment ago.
+    struct sums {
+        alone_speed alone;
+        double bytes_per_s = 0;
+        int64_t processes = 1;
+        int64_t nodes = 1;
+        int64_t in_phase = 1;  ///< agents
+    };
+    static constexpr double between_looks_s = 0.1;
+    /// True: it looked; false: the last look was a moment ago, in the same phase.
+    bool look(double now_s);
+    [[nodiscard]] const sums& lately() const { return lately_; }
+    [[nodiscard]] uint64_t looks() const { return looks_; }
+    /// A phase begins.
+    void look_again() { looked_s_ = -never; }
     /// Likewise, by the mean of what others did; 0: nobody moved alone yet.
     [[nodiscard]] double usual_by_others() const;
     /// At most the share of the storage that it takes alone, by its speeds; 1: nobody knows.
@@ -161,6 +177,10 @@ struct job {
     void describe(policy::application& into, double now_s) const;
 
   private:
+    sums lately_;
+    double looked_s_ = -never;
+    uint64_t looks_ = 0;
+
     [[nodiscard]] double part_of_each() const;
     [[nodiscard]] double fastest_by_others() const;
     [[nodiscard]] double speed_by_others() const;

@@ -115,6 +115,7 @@ void phases::begin(job& of, const inform& what, moment at, outbox& out) {
     of.worked_s = 0;
     of.worked_at_s = at.now_s;
     of.speed = 0;
+    of.look_again();
     for (agent& one : of.agents) one.next.reset();
     of.trust.begin(what.alone_s);
 }
@@ -179,19 +180,26 @@ double phases::believed_of_storage(uint64_t id, double bytes_per_s) const {
     return before > 0 ? std::min(bytes_per_s, most_growth * before) : bytes_per_s;
 }
 
-void phases::learn_alone(const registry& all, job& of, agent& by, const begun_bytes::moved& moved, double now_s) {
+/// True: its node moved it while no other application moved.
+bool phases::note_alone(const registry& all, agent& by, const begun_bytes::moved& moved, double now_s) {
     constexpr double caches_fill_s = 0.1, long_enough_s = 1;
     const double began_s = now_s - moved.begun_ago_s;
     // Nearly all of its time must have been alone.
-    if (movers_.list(all, now_s).size() != 1 || movers_changed_s_ > began_s + 0.1 * moved.seconds) return;
-    if (began_s < learned_.disturbed_until_s()) return;
+    if (movers_.list(all, now_s).size() != 1 || movers_changed_s_ > began_s + 0.1 * moved.seconds) return false;
+    if (began_s < learned_.disturbed_until_s()) return false;
     // Caches take the first bytes of a phase faster than the storage does.
-    if (began_s < by.phase_told_s + caches_fill_s && moved.seconds < long_enough_s) return;
+    if (began_s < by.phase_told_s + caches_fill_s && moved.seconds < long_enough_s) return false;
     by.alone.add(static_cast<double>(moved.bytes), moved.seconds);
-    const job::alone_speed known = of.alone(now_s);
+    return true;
+}
+
+/// Of the application, by what one of its nodes moved alone in `moved_s`.
+void phases::learn_alone(job& of, double moved_s) {
+    const job::sums& all_nodes = of.lately();
+    const job::alone_speed& known = all_nodes.alone;
     if (!(known.seconds > 0) || !known.of_all) return;
-    const double each_s = moved.seconds / static_cast<double>(of.agents_in_phase());
-    alone_.add(of.id, believed_of_storage(of.id, known.bytes_per_s), of.processes(), of.nodes(), each_s);
+    const double each_s = moved_s / static_cast<double>(std::max<int64_t>(1, all_nodes.in_phase));
+    alone_.add(of.id, believed_of_storage(of.id, known.bytes_per_s), all_nodes.processes, all_nodes.nodes, each_s);
     if (known.is_known()) of.fills_storage = false;
 }
 
@@ -200,7 +208,7 @@ void phases::note_unasked(const registry& all, const job& of, int64_t bytes, dou
     for (const policy::application& one : movers_.list(all, now_s)) {
         if (!policy::share_targets(of.targets, one.targets)) continue;
         const auto found = all.jobs().find(one.id);
-        if (found != all.jobs().end()) moving_bytes_per_s += found->second.bytes_per_s();
+        if (found != all.jobs().end()) moving_bytes_per_s += found->second.lately().bytes_per_s;
     }
     if (unasked_.add(bytes, moving_bytes_per_s, now_s)) learned_.disturbed(now_s + 2 * how_.heartbeat_s);
 }
@@ -220,7 +228,6 @@ void phases::progressed(registry& all, job& of, agent& by, const progress& what,
     of.moved_bytes = std::min(most_bytes_together, of.moved_bytes + what.bytes_moved);
     by.phase->bytes_moved = std::min(most_bytes_together, by.phase->bytes_moved + what.bytes_moved);
     of.work(at.now_s);
-    of.hear_speed(what.speed, at.now_s);
     const bool tells_rest = what.bytes_left > 0 || what.left_s > 0;
     const bool beyond = by.bytes_told && !tells_rest && what.bytes_moved > by.phase->bytes_left;
     by.phase->bytes_left =
@@ -244,10 +251,14 @@ void phases::progressed(registry& all, job& of, agent& by, const progress& what,
     const auto moved = by.speed.observe(what.bytes_moved, over_s, what.under_way > 0);
     if (what.under_way > 0 && by.speed.ahead_s() > 0) of.busy_heard_s = at.heard_s;
     const double began_s = at.now_s - std::max({over_s, what.speed_s, moved ? moved->begun_ago_s : 0});
-    if (moved) learn_alone(all, of, by, *moved, at.now_s);
-    // Others may be able to move, too, or not to go on.
-    changed_ = storage_limit::reported(all, of, movers_changed_s_, at.now_s) || changed_;
-    changed_ = changed_ || std::abs(of.most_demand(at.now_s) - of.demand_decided_by) > 0.1;
+    const bool was_alone = moved && note_alone(all, by, *moved, at.now_s);
+    const bool looks = of.look(at.now_s);
+    of.hear_speed(what.speed);
+    if (was_alone) learn_alone(of, moved->seconds);
+    if (looks) {  // others may be able to move, too, or not to go on
+        changed_ = storage_limit::reported(all, of, movers_changed_s_, at.now_s) || changed_;
+        changed_ = changed_ || std::abs(of.most_demand(at.now_s) - of.demand_decided_by) > 0.1;
+    }
     learned_.report(of.id, movers_.list(all, at.now_s), what.speed, std::min(began_s, by.reported_s), at.now_s);
     by.reported_s = at.now_s;
     by.unused_bytes -= std::min(by.unused_bytes, what.bytes_moved);

@@ -97,7 +97,8 @@ class phases {
     bool show_lease(registry& all, job& of, const inform& what, moment at, outbox& out);
     void movers_changed(double now_s);
     void note_unasked(const registry& all, const job& of, int64_t bytes, double now_s);
-    void learn_alone(const registry& all, job& of, agent& by, const begun_bytes::moved& moved, double now_s);
+    bool note_alone(const registry& all, agent& by, const begun_bytes::moved& moved, double now_s);
+    void learn_alone(job& of, double moved_s);
     double believed_over_s(agent& by, double told_s, double now_s) const;
     [[nodiscard]] double believed_of_storage(uint64_t id, double bytes_per_s) const;
 
