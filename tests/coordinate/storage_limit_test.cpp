@@ -1,6 +1,9 @@
 // Who moves side by side, by what applications are seen to take of the storage.
+#include "coordinate/coordinator/storage_limit.hpp"
+
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "coordinate/conversation.hpp"
 
@@ -118,6 +121,88 @@ TEST_F(side_by_side_storage, is_not_for_one_process_that_takes_a_third_beside_si
         pass(5, {{"A", 6'000'000, 0.18}, {"B", 94'000'000}});
         EXPECT_FALSE(both_move());
     }
+}
+
+/// Applications of one node that move side by side, without anybody who decides anything.
+class movers_of_a_storage : public testing::Test {
+  protected:
+    /// `alone_bytes_per_s`: 0 where it is not known.
+    job& add(const std::string& name, double alone_bytes_per_s, double bytes_per_s) {
+        peer one;
+        one.id = ++last_;
+        all_.connect(one);
+        all_.admit(*all_.find_peer(last_), conversation::registration_of(name), 0, [] { return true; });
+        job& made = *all_.find_job(all_.find_peer(last_)->job);
+        made.agents.front().phase = inform{};
+        if (alone_bytes_per_s > 0) made.agents.front().alone.add(alone_bytes_per_s, 1);
+        made.has.begin(turn_stage::held, last_);
+        made.counted_mover = true;
+        made.storage.bytes_per_s = 1e8;
+        made.worked_s = 10;
+        made.others = 1;
+        all_.note_state(made, now_s_);
+        bytes_per_s_[made.id] = bytes_per_s;
+        since_s_ = now_s_;
+        return made;
+    }
+    void remove(job& one) {
+        one.has.end();
+        one.counted_mover = false;
+        bytes_per_s_[one.id] = 0;
+        since_s_ = now_s_;
+    }
+    void pass(double seconds) {
+        for (const double until_s = now_s_ + seconds; now_s_ < until_s;) {
+            now_s_ += 0.125;
+            for (auto& [id, one] : all_.jobs()) {
+                if (!one.counted_mover) continue;
+                agent& its = one.agents.front();
+                const auto moved = its.speed.observe(std::llround(bytes_per_s_.at(id) / 8), 0.125, false);
+                if (moved) its.note_beside(*moved, since_s_, now_s_);
+                if (one.look(now_s_, since_s_)) storage_limit::reported(all_, one, since_s_, now_s_);
+            }
+        }
+    }
+
+    std::map<uint64_t, double> bytes_per_s_;
+    double since_s_ = 0;  ///< exactly those move that do
+
+  private:
+    registry all_{settings{}};
+    connection_id last_ = 0;
+    double now_s_ = 0;
+};
+
+TEST_F(movers_of_a_storage, are_taken_for_all_of_it_unless_it_bears_a_third_more_than_one_of_them_alone) {
+    for (const double of_new : {25e6, 35e6}) {
+        SCOPED_TRACE(of_new);
+        job& known = add("A" + std::to_string(of_new), 3e7, 1e7);
+        job& fresh = add("B" + std::to_string(of_new), 0, of_new);
+        pass(2);
+        EXPECT_EQ(fresh.fills_storage, of_new < 3e7) << "together, they move 35 or 45 MB/s";
+        remove(known);
+        remove(fresh);
+    }
+}
+
+TEST_F(movers_of_a_storage, are_not_taken_for_all_of_it_where_they_move_a_tenth_of_what_another_one_lacks) {
+    add("A", 5e7, 2e7);
+    const job& large = add("B", 0, 2e7);
+    const job& small = add("C", 0, 2e6);
+    pass(2);
+    EXPECT_TRUE(large.fills_storage);
+    EXPECT_FALSE(small.fills_storage);
+}
+
+TEST_F(movers_of_a_storage, are_not_taken_for_all_of_it_for_times_before_they_came) {
+    const job& known = add("A", 5e7, 1e7);
+    job& other = add("X", 4.5e7, 1e7);
+    pass(5);
+    remove(other);
+    const job& fresh = add("B", 0, 6e6);
+    bytes_per_s_[known.id] = 5e7;
+    pass(2);
+    EXPECT_FALSE(fresh.fills_storage);
 }
 
 }  // namespace

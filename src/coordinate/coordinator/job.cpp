@@ -20,7 +20,7 @@ constexpr double most_slow_down = 16;
 /// Agents know more exactly which bytes moved when. But of the speed that the bytes of a second or so have, relative to
 /// those of times alone, no less than this is believed.
 constexpr double least_of_measured = 0.5;
-/// Moved alone, until the speed alone is known.
+/// Moved alone, until the speed alone is known; or beside the same others, until that speed is.
 constexpr double known_after_s = moved_alone::known_after_s;
 /// Any will do to tell small phases from large ones.
 constexpr double first_bytes_per_s = 1e8;
@@ -52,6 +52,13 @@ void agent::note_left(double worked_s) {
         ran_out_worked_s = never;
     else
         ran_out_worked_s = std::min(ran_out_worked_s, worked_s);
+}
+
+/// Nearly all of its time must have been in this company.
+void agent::note_beside(const begun_bytes::moved& moved, double movers_since_s, double now_s) {
+    if (beside.since_s != movers_since_s) beside = {movers_since_s, mean_speed{1}};
+    if (movers_since_s > now_s - moved.begun_ago_s + 0.1 * moved.seconds) return;
+    beside.speed.add(static_cast<double>(moved.bytes), moved.seconds);
 }
 
 void agent::end_phase() {
@@ -110,11 +117,20 @@ void job::hear_speed(double told) {
     speed = std::clamp(told, least, 1.0);
 }
 
-bool job::look(double now_s) {
+bool job::look(double now_s, double movers_since_s) {
     if (now_s - looked_s_ < between_looks_s) return false;
     looked_s_ = now_s;
     ++looks_;
-    lately_ = {alone(now_s), bytes_per_s(), processes(), nodes(), agents_in_phase()};
+    lately_ = {
+        .alone = alone(now_s),
+        .bytes_per_s = bytes_per_s(),
+        .processes = processes(),
+        .nodes = nodes(),
+        .in_phase = agents_in_phase(),
+        .calls_under_way = calls_under_way(),
+        .beside_bytes_per_s = bytes_per_s_beside(movers_since_s),
+        .beside_since_s = movers_since_s,
+    };
     return true;
 }
 
@@ -145,6 +161,18 @@ double job::bytes_per_s() const {
         if (!one.phase) continue;
         if (!(one.speed.bytes_per_s() > 0)) return 0;
         sum += one.speed.bytes_per_s();
+    }
+    return sum;
+}
+
+double job::bytes_per_s_beside(double movers_since_s) const {
+    double sum = 0;
+    for (const agent& one : agents) {
+        if (!one.phase) continue;
+        if (one.beside.since_s == movers_since_s && one.beside.speed.seconds() >= known_after_s)
+            sum += one.beside.speed.bytes_per_s();
+        else if (one.under_way > 0)
+            return 0;
     }
     return sum;
 }

@@ -45,6 +45,10 @@ struct agent {
     double over_until_s = 0;          ///< up to when its reports have told, by the intervals that it named
     link_speed speed;
     mean_speed alone{10};     ///< while no other application moved
+    struct {
+        double since_s = -1;
+        mean_speed speed{1};
+    } beside;  ///< since exactly those applications move that do
     double phase_told_s = 0;  ///< its begin
     uint64_t lease = 0;       ///< that it was told of, and has not given back
     /// Of the latest `standing`, unless it is known that the agent has heard it; else 0. A release may have been sent
@@ -57,6 +61,8 @@ struct agent {
     std::optional<expect> next;  ///< its next phase
     double next_told_s = 0;
 
+    /// What has moved, by a report, where exactly those move since then that do.
+    void note_beside(const begun_bytes::moved& moved, double movers_since_s, double now_s);
     /// After the phase has changed: whether anything is left of what was told.
     void note_left(double worked_s);
     void end_phase();
@@ -142,6 +148,8 @@ struct job {
     [[nodiscard]] int64_t bytes_left() const;
     /// Of all its nodes; 0: not known of all of them.
     [[nodiscard]] double bytes_per_s() const;
+    /// Likewise, since exactly those applications move that do; 0: not known of a node that has calls under way.
+    [[nodiscard]] double bytes_per_s_beside(double movers_since_s) const;
     struct alone_speed {
         double bytes_per_s = 0;
         double seconds = 0;  ///< that it is about, of the node that is known least; 0: not known
@@ -159,10 +167,18 @@ struct job {
         int64_t processes = 1;
         int64_t nodes = 1;
         int64_t in_phase = 1;  ///< agents
+        bool calls_under_way = false;
+        double beside_bytes_per_s = 0;
+        double beside_since_s = -1;
+        /// As bytes_per_s_beside().
+        [[nodiscard]] double beside(double movers_since_s) const {
+            return beside_since_s == movers_since_s ? beside_bytes_per_s : 0;
+        }
     };
     static constexpr double between_looks_s = 0.1;
-    /// True: it looked; false: the last look was a moment ago, in the same phase.
-    bool look(double now_s);
+    /// True: it looked; false: the last look was a moment ago, in the same phase. `movers_since_s`: since when exactly
+    /// those applications move that do.
+    bool look(double now_s, double movers_since_s);
     [[nodiscard]] const sums& lately() const { return lately_; }
     [[nodiscard]] uint64_t looks() const { return looks_; }
     /// A phase begins.

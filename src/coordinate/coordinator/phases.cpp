@@ -252,7 +252,8 @@ void phases::progressed(registry& all, job& of, agent& by, const progress& what,
     if (what.under_way > 0 && by.speed.ahead_s() > 0) of.busy_heard_s = at.heard_s;
     const double began_s = at.now_s - std::max({over_s, what.speed_s, moved ? moved->begun_ago_s : 0});
     const bool was_alone = moved && note_alone(all, by, *moved, at.now_s);
-    const bool looks = of.look(at.now_s);
+    if (moved) by.note_beside(*moved, movers_changed_s_, at.now_s);
+    const bool looks = of.look(at.now_s, movers_changed_s_);
     of.hear_speed(what.speed);
     if (was_alone) learn_alone(of, moved->seconds);
     if (looks) {  // others may be able to move, too, or not to go on
