@@ -5,6 +5,7 @@
 
 #include "coordinate/agent/speed_window.hpp"
 #include "coordinate/agent/usual_speed.hpp"
+#include "coordinate/estimates/caches_fill.hpp"
 #include "coordinate/estimates/recent_mean.hpp"
 
 namespace halcyon::coordinate {
@@ -15,6 +16,7 @@ class phase_history {
     void began(double now_s) {
         if (began_s_ >= 0) starts_.add(now_s - began_s_);
         began_s_ = now_s;
+        told_s_ = 0;
     }
     void ended(int64_t bytes) {
         window_.clear();
@@ -22,32 +24,50 @@ class phase_history {
     }
     /// `bytes` moved in `duration_s`; `alone`: no other application moved meanwhile. Beside others it is slower, which
     /// tells nothing of the speed alone, but that it is no less. `under_way`: calls that have begun in it or before,
-    /// and have not ended. Returns the window of which it is now known what moved; none: seconds of 0.
+    /// and have not ended. Returns the window of which it is now known what moved, where the speed alone is known of
+    /// windows like it; none: seconds of 0.
     speed_window::moved moved(int64_t bytes, double duration_s, bool alone, int64_t under_way = 0) {
         if (alone != window_alone_) window_.change();
         window_alone_ = alone;
+        told_s_ += duration_s;
         const speed_window::moved known = window_.add(bytes, duration_s, under_way);
-        if (known.seconds > 0 && alone)
-            alone_.add(known.bytes_per_s(), known.seconds);
-        else if (known.seconds > 0)
-            fastest_beside_ = std::max(fastest_beside_, known.bytes_per_s());
-        return known;
+        if (!(known.seconds > 0)) return known;
+        const bool is_first = told_s_ - known.begun_ago_s < caches_fill_s;
+        const bool is_like_usual = is_first ? !later_.alone.is_known() : later_.alone.is_known() || !was_alone();
+        (is_first ? first_ : later_).add(known, alone);
+        return is_like_usual ? known : speed_window::moved{};
     }
 
     // 0: not known.
     [[nodiscard]] double between_starts_s() const { return starts_.mean(); }
     [[nodiscard]] int64_t bytes() const { return static_cast<int64_t>(bytes_.mean()); }
-    [[nodiscard]] double bytes_per_s_alone() const { return was_alone() ? alone_.bytes_per_s() : fastest_beside_; }
+    [[nodiscard]] double bytes_per_s_alone() const {
+        for (const speeds* const of : {&later_, &first_})
+            if (of->alone.is_known()) return of->alone.bytes_per_s();
+        return later_.fastest_beside > 0 ? later_.fastest_beside : first_.fastest_beside;
+    }
     /// Whether any of it was seen alone: else what is known of the speed alone is only that it is no less.
-    [[nodiscard]] bool was_alone() const { return alone_.is_known(); }
+    [[nodiscard]] bool was_alone() const { return later_.alone.is_known() || first_.alone.is_known(); }
 
   private:
+    struct speeds {
+        usual_speed alone;
+        double fastest_beside = 0;
+
+        void add(const speed_window::moved& known, bool is_alone) {
+            if (is_alone)
+                alone.add(known.bytes_per_s(), known.seconds);
+            else
+                fastest_beside = std::max(fastest_beside, known.bytes_per_s());
+        }
+    };
+
     recent_mean starts_, bytes_;
     speed_window window_;
     bool window_alone_ = true;
     double began_s_ = -1;
-    usual_speed alone_;
-    double fastest_beside_ = 0;
+    double told_s_ = 0;     ///< of the phase
+    speeds first_, later_;  ///< of windows that begin with a phase, which count only where no others are known
 };
 
 }  // namespace halcyon::coordinate

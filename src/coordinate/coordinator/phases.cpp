@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "coordinate/coordinator/storage_limit.hpp"
+#include "coordinate/estimates/caches_fill.hpp"
 
 namespace halcyon::coordinate {
 
@@ -182,7 +183,7 @@ double phases::believed_of_storage(uint64_t id, double bytes_per_s) const {
 
 /// True: its node moved it while no other application moved.
 bool phases::note_alone(const registry& all, agent& by, const begun_bytes::moved& moved, double now_s) {
-    constexpr double caches_fill_s = 0.1, long_enough_s = 1;
+    constexpr double long_enough_s = 1;
     const double began_s = now_s - moved.begun_ago_s;
     // Nearly all of its time must have been alone.
     if (movers_.list(all, now_s).size() != 1 || movers_changed_s_ > began_s + 0.1 * moved.seconds) return false;

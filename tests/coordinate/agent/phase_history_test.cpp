@@ -75,8 +75,47 @@ TEST(phase_history, takes_the_mean_of_windows_for_the_speed_alone_but_not_while_
     EXPECT_NEAR(of.bytes_per_s_alone(), 100, 5);
     for (int i = 0; i < 64; ++i) of.moved(i % 2 == 0 ? 69 : 51, 1, true);
     EXPECT_NEAR(of.bytes_per_s_alone(), 100, 10);
-    for (int i = 0; i < 8; ++i) of.moved(i % 2 == 0 ? 230 : 170, 1, true);
+    for (int i = 0; i < 12; ++i) of.moved(i % 2 == 0 ? 230 : 170, 1, true);
     EXPECT_GT(of.bytes_per_s_alone(), 150) << "something was in its way before";
+}
+
+TEST(phase_history, leaves_out_what_caches_take_at_the_begin_of_phases) {
+    phase_history of;
+    for (int phase = 0; phase < 8; ++phase) {
+        of.began(phase);
+        for (int i = 0; i < 8; ++i) {
+            const bool fills_caches = i < 3;  // 0.12 s
+            const auto known = of.moved(fills_caches ? 36'000'000 : 4'000'000, 0.04, true);
+            const bool is_told = fills_caches ? phase == 0 : phase > 0 || i > 3;
+            EXPECT_EQ(known.seconds > 0, is_told) << "phase " << phase << ", window " << i;
+        }
+        of.ended(128'000'000);
+    }
+    EXPECT_NEAR(of.bytes_per_s_alone(), 1e8, 1);
+}
+
+TEST(phase_history, knows_the_speed_of_phases_that_all_end_with_what_caches_take) {
+    phase_history of;
+    for (int phase = 0; phase < 8; ++phase) {
+        of.began(phase);
+        EXPECT_GT(of.moved(4'000'000, 0.04, true).seconds, 0);
+        of.ended(4'000'000);
+    }
+    EXPECT_NEAR(of.bytes_per_s_alone(), 1e8, 1);
+}
+
+TEST(phase_history, takes_few_windows_in_which_the_node_wrote_alone_for_no_usual_ones) {
+    phase_history of;
+    const auto move = [&of](int windows, int64_t bytes) {
+        for (int i = 0; i < windows; ++i) of.moved(bytes, 1, true);
+    };
+    move(30, 100);
+    move(6, 300);
+    EXPECT_NEAR(of.bytes_per_s_alone(), 100, 5) << "the other nodes of the job do not write yet";
+    move(16, 100);
+    EXPECT_NEAR(of.bytes_per_s_alone(), 100, 5);
+    move(16, 300);
+    EXPECT_NEAR(of.bytes_per_s_alone(), 300, 1) << "the storage has become faster";
 }
 
 }  // namespace

@@ -199,7 +199,7 @@ TEST(unseen_writers, are_found_by_one_of_two_that_take_turns) {
         const auto a = bed.join("A", 4);
         const auto b = bed.join("B", 1);
         storage_bed::begin_phase(a, 1000);
-        for (int i = 0; i < 24; ++i) {
+        for (int i = 0; i < 32; ++i) {
             bed.taken = i < 8 ? 0 : share;
             bed.pass(3 / (1 - bed.taken));
             storage_bed::begin_phase(b, 4);
