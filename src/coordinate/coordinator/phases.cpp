@@ -171,16 +171,6 @@ double phases::believed_over_s(agent& by, double told_s, double now_s) const {
     return over_s;
 }
 
-/// Of one application's speed alone, for all others: no more than the storage bears, and not much more than was learnt
-/// of it before, or of others. A faster storage is learnt within some ten seconds for each factor of ten; one false
-/// report changes little.
-double phases::believed_of_storage(uint64_t id, double bytes_per_s) const {
-    constexpr double most_growth = 4;
-    if (how_.storage_bytes_per_s > 0) bytes_per_s = std::min(bytes_per_s, how_.storage_bytes_per_s);
-    const double before = std::max(alone_.bytes_per_s(), alone_.fastest_but(id));
-    return before > 0 ? std::min(bytes_per_s, most_growth * before) : bytes_per_s;
-}
-
 /// True: its node moved it while no other application moved.
 bool phases::note_alone(const registry& all, agent& by, const begun_bytes::moved& moved, double now_s) {
     constexpr double long_enough_s = 1;
@@ -200,7 +190,9 @@ void phases::learn_alone(job& of, double moved_s) {
     const job::alone_speed& known = all_nodes.alone;
     if (!(known.seconds > 0) || !known.of_all) return;
     const double each_s = moved_s / static_cast<double>(std::max<int64_t>(1, all_nodes.in_phase));
-    alone_.add(of.id, believed_of_storage(of.id, known.bytes_per_s), all_nodes.processes, all_nodes.nodes, each_s);
+    double bytes_per_s = alone_.believed(of.id, known.bytes_per_s);
+    if (how_.storage_bytes_per_s > 0) bytes_per_s = std::min(bytes_per_s, how_.storage_bytes_per_s);
+    alone_.add(of.id, bytes_per_s, all_nodes.processes, all_nodes.nodes, each_s);
     if (known.is_known()) of.fills_storage = false;
 }
 

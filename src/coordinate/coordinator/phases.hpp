@@ -100,7 +100,6 @@ class phases {
     bool note_alone(const registry& all, agent& by, const begun_bytes::moved& moved, double now_s);
     void learn_alone(job& of, double moved_s);
     double believed_over_s(agent& by, double told_s, double now_s) const;
-    [[nodiscard]] double believed_of_storage(uint64_t id, double bytes_per_s) const;
 
     settings how_;
     turn_keeper turns_;
