@@ -241,17 +241,19 @@ TEST(learning, is_disturbed_by_bytes_that_move_unasked_but_not_by_few_nor_by_who
         int64_t bytes = 0;  ///< while A moves 1 MB
         bool disturbs = false;
     };
-    for (const auto& [has_phase, bytes, disturbs] :
-         {unasked{false, 200'000, false}, unasked{true, 200'000, true}, unasked{true, 20'000, false},
-          unasked{true, 1, false}}) {
+    for (const auto& [has_phase, bytes, disturbs] : {unasked{false, 200'000, false}, unasked{true, 200'000, true},
+                                                     unasked{true, 20'000, false}, unasked{true, 1, false}}) {
         SCOPED_TRACE(testing::Message() << bytes << (has_phase ? " bytes in a phase" : " bytes"));
         conversation c(conversation::quick(policy::rule::fcfs));
         for (const char* who : {"A", "L"}) c.join(who);
+        c.connect("A2");
+        c.say("A2", conversation::registration_of("A", "n2"));
         c.say("A", stopped{c.lease["A"]});
-        c.say("A", phase_of(1, 100));
+        for (const char* who : {"A", "A2"}) c.say(who, phase_of(1, 100));  // the second node moves nothing
         if (has_phase) c.say("L", phase_of(1, 100));
         for (int i = 0; i < 80; ++i) {
             c.now_s += 0.25;
+            c.say("A2", heartbeat{});
             c.say("L", progress{.lease = 0, .bytes_moved = bytes});
             progress half = moved_in(0.25, 1'000'000, c.lease["A"]);
             half.speed = 0.5;

@@ -124,6 +124,7 @@ bool job::look(double now_s, double movers_since_s) {
     lately_ = {
         .alone = alone(now_s),
         .bytes_per_s = bytes_per_s(),
+        .known_bytes_per_s = known_bytes_per_s(),
         .processes = processes(),
         .nodes = nodes(),
         .in_phase = agents_in_phase(),
@@ -156,12 +157,13 @@ int64_t job::bytes_left() const {
 }
 
 double job::bytes_per_s() const {
+    const auto is_not_known = [](const agent& one) { return one.phase && !(one.speed.bytes_per_s() > 0); };
+    return std::ranges::any_of(agents, is_not_known) ? 0 : known_bytes_per_s();
+}
+
+double job::known_bytes_per_s() const {
     double sum = 0;
-    for (const agent& one : agents) {
-        if (!one.phase) continue;
-        if (!(one.speed.bytes_per_s() > 0)) return 0;
-        sum += one.speed.bytes_per_s();
-    }
+    for (const agent& one : agents) sum += one.phase ? one.speed.bytes_per_s() : 0;
     return sum;
 }
 

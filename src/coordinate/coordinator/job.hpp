@@ -44,11 +44,11 @@ struct agent {
     double reported_s = 0;            ///< begin of the interval that its next `progress` is about
     double over_until_s = 0;          ///< up to when its reports have told, by the intervals that it named
     link_speed speed;
-    mean_speed alone{10};     ///< while no other application moved
+    mean_speed alone{10};  ///< while no other application moved
     struct {
         double since_s = -1;
         mean_speed speed{1};
-    } beside;  ///< since exactly those applications move that do
+    } beside;                 ///< since exactly those applications move that do
     double phase_told_s = 0;  ///< its begin
     uint64_t lease = 0;       ///< that it was told of, and has not given back
     /// Of the latest `standing`, unless it is known that the agent has heard it; else 0. A release may have been sent
@@ -148,6 +148,8 @@ struct job {
     [[nodiscard]] int64_t bytes_left() const;
     /// Of all its nodes; 0: not known of all of them.
     [[nodiscard]] double bytes_per_s() const;
+    /// Of those of which it is known.
+    [[nodiscard]] double known_bytes_per_s() const;
     /// Likewise, since exactly those applications move that do; 0: not known of a node that has calls under way.
     [[nodiscard]] double bytes_per_s_beside(double movers_since_s) const;
     struct alone_speed {
@@ -164,6 +166,7 @@ struct job {
     struct sums {
         alone_speed alone;
         double bytes_per_s = 0;
+        double known_bytes_per_s = 0;
         int64_t processes = 1;
         int64_t nodes = 1;
         int64_t in_phase = 1;  ///< agents

@@ -47,8 +47,8 @@ class moved_alone {
         }
         return found;
     }
-    /// Of what one application tells, for all others: not much more than was learnt of it before, or of others. A faster
-    /// storage is learnt within some ten seconds for each factor of ten; one false report changes little.
+    /// Of what one application tells, for all others: not much more than was learnt of it before, or of others. A
+    /// faster storage is learnt within some ten seconds for each factor of ten; one false report changes little.
     [[nodiscard]] double believed(uint64_t id, double bytes_per_s) const {
         constexpr double most_growth = 4;
         const double before = std::max(speed_.bytes_per_s(), fastest_but(id));

@@ -201,7 +201,7 @@ void phases::note_unasked(const registry& all, const job& of, int64_t bytes, dou
     for (const policy::application& one : movers_.list(all, now_s)) {
         if (!policy::share_targets(of.targets, one.targets)) continue;
         const auto found = all.jobs().find(one.id);
-        if (found != all.jobs().end()) moving_bytes_per_s += found->second.lately().bytes_per_s;
+        if (found != all.jobs().end()) moving_bytes_per_s += found->second.lately().known_bytes_per_s;
     }
     if (unasked_.add(bytes, moving_bytes_per_s, now_s)) learned_.disturbed(now_s + 2 * how_.heartbeat_s);
 }

@@ -132,8 +132,8 @@ void metrics_server::answer(request& r) {
 }
 
 /// Of many applications, the text takes long to make. One that took a millisecond or more is used again for twenty
-/// times as long as that, up to a second, and any one where there is no room for another request, since many of them are
-/// answered at once then: no number of requests keeps the daemon from everything else.
+/// times as long as that, up to a second, and any one where there is no room for another request, since many of them
+/// are answered at once then: no number of requests keeps the daemon from everything else.
 const std::string& metrics_server::latest_text() {
     const bool is_used_again = text_took_ns_ >= cheap_ns || requests_.size() >= most_requests;
     if (is_used_again && monotonic_ns() < known_until_ns_) return known_text_;
