@@ -329,8 +329,9 @@ void turn_agent::say_progress() {
 void turn_agent::keep_lease() {
     if (!in_phase_ || !registered_) return;
     if (lease_.becomes_half_used(state_.pool) || now_s_ - told_s_ >= heartbeat_s_) say_progress();
-    // Drawn by processes, but not moved: then only a new `inform` renews it.
-    if (!lease_.is_half_used(state_.pool) || state_.pool > 0 || state_.waiting == 0 || now_s_ - asked_s_ < how_.pause_s)
+    // Drawn by processes, but not moved: then only a new `inform` renews it. In a stop nothing does.
+    if (!lease_.is_half_used(state_.pool) || state_.pool > 0 || state_.waiting == 0 || stop_.any() ||
+        now_s_ - asked_s_ < how_.pause_s)
         return;
     informed_ = false;
     say_phase();

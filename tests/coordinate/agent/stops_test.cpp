@@ -176,6 +176,19 @@ TEST_F(turn_agents, tell_of_a_long_call_though_the_coordinator_was_silent_for_a_
     EXPECT_EQ(told->under_way, 1);
 }
 
+TEST_F(turn_agents, tell_of_a_long_call_in_a_stop_though_nothing_of_the_lease_is_left_for_another_one) {
+    join();
+    begin();
+    hear(recall{7});
+    hear(stop{7, 1});
+    node.pool = 0;
+    node.waiting = 1;
+    advance(0.02);
+    look();
+    advance(0.26);
+    EXPECT_EQ(look(), transcript{"progress phase 1 lease 7"});
+}
+
 TEST_F(turn_agents, clean_caches_once_more_when_the_last_time_did_not_come_to_its_end) {
     join();
     begin();
