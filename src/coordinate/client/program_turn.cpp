@@ -50,14 +50,15 @@ void program_turn::announce(operation what, const std::optional<phase_forecast>&
 }
 
 void program_turn::tell(const std::optional<phase_forecast>& coming) {
-    const bool told_before = own_->forecasts.exchange(coming ? 1 : 0) != 0;
-    if (!coming && !told_before) return;
     phase_forecast told = coming ? *coming : phase_forecast{};
     if (coming) {
         told.told_ns = monotonic_ns();
         told.told_bytes = part_->moved.load(relaxed) + part_->unasked.load(relaxed);
     }
-    told.write_to(part_->forecast);
+    told.write_if(part_->forecast, [&] {
+        const bool told_before = own_->forecasts.exchange(coming ? 1 : 0) != 0;
+        return coming || told_before;
+    });
 }
 
 void program_turn::ask() {

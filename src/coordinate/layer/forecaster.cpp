@@ -232,8 +232,9 @@ phase_forecast forecaster::judge(size_t file_system, const coming_phases::said& 
 
 void forecaster::tell(size_t file_system, const phase_forecast& said) {
     place& here = places_[file_system];
-    // A program that tells by itself what is to come knows better.
-    if (slot_->by_itself.at[file_system].forecasts.load() == 0) said.write_to(slot_->at[file_system].forecast);
+    // A program that tells by itself what is to come knows better, also when it does so at this moment.
+    const auto is_layers = [&] { return slot_->by_itself.at[file_system].forecasts.load() == 0; };
+    if (is_layers()) said.write_if(slot_->at[file_system].forecast, is_layers);
     if (!here.in_phase) return;
     if (said.bytes_left > 0) {
         const int64_t beyond = std::max(said.bytes_left / 4, std::exchange(here.beyond_bytes, 2 * here.beyond_bytes));

@@ -46,7 +46,8 @@ struct alignas(64) shared_file_system {
     char no_turn_reason[256];  ///< why the coordinator gives no turns, for people; "": not known, or it does
 };
 
-/// What a process is about to do, by forecast (phase_forecast.hpp). Bytes and times of 0: not known.
+/// What a process is about to do, by forecast (phase_forecast.hpp). Bytes and times of 0: not known. Written by one
+/// thread of the process at a time: the one that has made `version` odd.
 struct shared_forecast {
     std::atomic<uint32_t> version;           ///< odd while the process changes it
     std::atomic<uint32_t> next_probability;  ///< in millionths

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/clock.hpp"
+#include "calls/state/direct_call.hpp"
 #include "coordinate/page/page.hpp"
 
 namespace halcyon::coordinate {
@@ -56,21 +58,19 @@ struct phase_forecast {
         return begun;
     }
 
-    /// By the process, one thread at a time.
+    /// By the only thread that writes there. A change that was left in the middle before is over.
     void write_to(shared_forecast& shared) const {
-        constexpr auto relaxed = std::memory_order_relaxed;
-        const uint32_t changing = shared.version.load(relaxed) | 1;
-        shared.version.store(changing, relaxed);
-        std::atomic_thread_fence(std::memory_order_release);
-        shared.next_probability.store(static_cast<uint32_t>(std::clamp(next_probability, 0.0, 1.0) * 1e6), relaxed);
-        shared.told_ns.store(told_ns, relaxed);
-        shared.told_bytes.store(told_bytes, relaxed);
-        shared.bytes_left.store(bytes_left, relaxed);
-        shared.left_ns.store(left_ns, relaxed);
-        shared.next_in_ns.store(next_in_ns, relaxed);
-        shared.next_deviation_ns.store(next_deviation_ns, relaxed);
-        shared.next_bytes.store(next_bytes, relaxed);
-        shared.next_alone_ns.store(next_alone_ns, relaxed);
+        const uint32_t changing = shared.version.load(std::memory_order_relaxed) | 1;
+        shared.version.store(changing, std::memory_order_relaxed);
+        put(shared);
+        shared.version.store(changing + 1, std::memory_order_release);
+    }
+    /// By one of several threads of the process, the layer's and the program's: waits until no other one writes. Then
+    /// `may()` is asked, and says whether anything is written.
+    template <class May>
+    void write_if(shared_forecast& shared, May may) const {
+        const uint32_t changing = claim(shared);
+        if (may()) put(shared);
         shared.version.store(changing + 1, std::memory_order_release);
     }
     /// Whatever a process has written there, also one that was killed while it did. Nothing is known of one that is
@@ -94,6 +94,38 @@ struct phase_forecast {
         std::atomic_thread_fence(std::memory_order_acquire);
         const bool whole = version % 2 == 0 && shared.version.load(relaxed) == version;
         return whole ? read : phase_forecast{};
+    }
+
+  private:
+    /// Makes the version odd, for this thread alone, and returns it. A thread that does not come to its end, because it
+    /// was cancelled, or has less priority than this one, is not waited for any longer.
+    static uint32_t claim(shared_forecast& shared) {
+        constexpr int64_t patience_ns = 1'000'000'000;
+        const int64_t since_ns = monotonic_ns();
+        uint32_t version = shared.version.load(std::memory_order_relaxed);
+        for (;;) {
+            if (version % 2 == 0 && shared.version.compare_exchange_strong(
+                                        version, version + 1, std::memory_order_acquire, std::memory_order_relaxed))
+                return version + 1;
+            if (version % 2 == 0) continue;
+            if (monotonic_ns() - since_ns > patience_ns) return version;
+            calls::direct::yield();
+            version = shared.version.load(std::memory_order_relaxed);
+        }
+    }
+    /// While the version is odd.
+    void put(shared_forecast& shared) const {
+        constexpr auto relaxed = std::memory_order_relaxed;
+        std::atomic_thread_fence(std::memory_order_release);
+        shared.next_probability.store(static_cast<uint32_t>(std::clamp(next_probability, 0.0, 1.0) * 1e6), relaxed);
+        shared.told_ns.store(told_ns, relaxed);
+        shared.told_bytes.store(told_bytes, relaxed);
+        shared.bytes_left.store(bytes_left, relaxed);
+        shared.left_ns.store(left_ns, relaxed);
+        shared.next_in_ns.store(next_in_ns, relaxed);
+        shared.next_deviation_ns.store(next_deviation_ns, relaxed);
+        shared.next_bytes.store(next_bytes, relaxed);
+        shared.next_alone_ns.store(next_alone_ns, relaxed);
     }
 };
 

@@ -178,6 +178,17 @@ TEST_F(forecasts, of_the_program_before_are_forgotten) {
     EXPECT_EQ(told(), phase_forecast{});
 }
 
+TEST_F(forecasts, do_not_take_the_place_of_one_that_the_program_tells_at_the_same_time) {
+    say({{write_of(mib, 0, ms)}});
+    phase_forecast{.told_ns = 5, .bytes_left = 7}.write_if(process_.part().forecast, [&] {
+        process_.call({.meanwhile = [] { wait_until([] { return asked == 1; }); }});
+        process_.slot().by_itself.at[0].forecasts = 1;
+        return true;
+    });
+    await(1);
+    EXPECT_EQ(told().bytes_left, 7);
+}
+
 TEST_F(forecasts, are_not_begun_any_more_when_the_process_ends) {
     say({{write_of(8 * mib, 0, 1000'000 * ms)}});
     begin();

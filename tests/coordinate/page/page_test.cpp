@@ -6,11 +6,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <set>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "coordinate/page/agent_page.hpp"
@@ -422,6 +424,33 @@ TEST(page, takes_no_forecast_that_is_being_changed) {
     EXPECT_EQ(phase_forecast::read_from(shared), phase_forecast{});
     phase_forecast{.told_ns = 1, .bytes_left = 5}.write_to(shared);
     EXPECT_EQ(phase_forecast::read_from(shared).bytes_left, 5);
+}
+
+TEST(page, shows_whole_forecasts_though_two_threads_of_a_process_write_them) {
+    const agent_page one = page_of();
+    shared_forecast& shared = claim_slot(one.shared(), 1)->at[0].forecast;
+    std::atomic<int> writing{2};
+    const auto write = [&](int64_t all) {
+        const phase_forecast said{.told_ns = all,
+                                  .told_bytes = all,
+                                  .bytes_left = all,
+                                  .left_ns = all,
+                                  .next_in_ns = all,
+                                  .next_deviation_ns = all,
+                                  .next_bytes = all,
+                                  .next_alone_ns = all};
+        for (int i = 0; i < 200'000; ++i) said.write_if(shared, [] { return true; });
+        --writing;
+    };
+    std::thread first(write, 1), second(write, 2);
+    int torn = 0;
+    while (writing > 0) {
+        const phase_forecast seen = phase_forecast::read_from(shared);
+        torn += seen.told_ns == seen.next_alone_ns && seen.bytes_left == seen.next_bytes ? 0 : 1;
+    }
+    first.join();
+    second.join();
+    EXPECT_EQ(torn, 0);
 }
 
 TEST(page, tells_a_published_turn_from_one_that_a_process_put_there) {
