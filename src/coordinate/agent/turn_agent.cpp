@@ -128,6 +128,7 @@ void turn_agent::begin_lease(uint64_t lease, int64_t bytes, bool is_standing) {
     lease_.begin(lease, bytes, is_standing);
     phase_lease_ = lease;
     if (!is_another) return;
+    first_.begin(now_s_);
     told_s_ = now_s_;  // what is told next is not about the time of waiting
     // `company`, if there is any, comes with the lease.
     was_alone_ = is_alone();
@@ -186,7 +187,7 @@ void turn_agent::heard(const company& what) {
 
 bool turn_agent::give_back_if_quiet() {
     const bool active = state_.under_way > 0 || state_.waiting > 0;
-    hands_back_ = in_phase_ && lease_.any() && !stop_.any() && !active;
+    hands_back_ = uses_turn() && !active;
     return hands_back_;
 }
 
@@ -221,6 +222,7 @@ void turn_agent::note_phases() {
         phase_lease_ = lease_.id();
         phase_moved_ = seen_bytes_;
         told_s_ = now_s_;
+        first_.begin(now_s_);
         history_.began(now_s_);
     }
     seen_bytes_ = bytes;
@@ -323,12 +325,18 @@ void turn_agent::say_progress() {
     say(what);
     told_moved_ = std::max(told_moved_, state_.moved);
     told_s_ = now_s_;
+    first_.told(what.bytes_moved);
 }
 
-/// Tells what was moved in time for the lease to be renewed.
+/// Tells what was moved in time for the lease to be renewed, and the first bytes at once.
 void turn_agent::keep_lease() {
     if (!in_phase_ || !registered_) return;
-    if (lease_.becomes_half_used(state_.pool) || now_s_ - told_s_ >= heartbeat_s_) say_progress();
+    const bool moves = state_.moved > told_moved_, first = first_.are_untold() && uses_turn();
+    // Nothing moves until a writer has woken up, which is seen late where the node is busy.
+    if (first && !moves && state_.under_way == 0) told_s_ = now_s_;
+    if (first && moves && first_.are_awaited(now_s_)) told_s_ = std::max(told_s_, now_s_ - first_bytes::look_s);
+    const bool is_due = lease_.becomes_half_used(state_.pool) || now_s_ - told_s_ >= heartbeat_s_;
+    if (is_due || (first && moves)) say_progress();
     // Drawn by processes, but not moved: then only a new `inform` renews it. In a stop nothing does.
     if (!lease_.is_half_used(state_.pool) || state_.pool > 0 || state_.waiting == 0 || stop_.any() ||
         now_s_ - asked_s_ < how_.pause_s)
@@ -403,6 +411,7 @@ double turn_agent::next_look_s() const {
     if (lease_.any() && heard_s_ + lease_silence_s > now_s_) next_s = std::min(next_s, heard_s_ + lease_silence_s);
     if (connected_) next_s = std::min(next_s, sent_s_ + heartbeat_s_);
     if (in_phase_) next_s = std::min(next_s, now_s_ + how_.pause_s);
+    if (first_.are_awaited(now_s_) && uses_turn()) next_s = std::min(next_s, now_s_ + first_bytes::look_s);
     if (stop_.any() && !silent_) next_s = std::min(next_s, now_s_ + how_.stop_look_s);
     return std::max(next_s, now_s_ + how_.stop_look_s);
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "coordinate/agent/agent_counts.hpp"
+#include "coordinate/agent/first_bytes.hpp"
 #include "coordinate/agent/held_lease.hpp"
 #include "coordinate/agent/phase_history.hpp"
 #include "coordinate/agent/stop_progress.hpp"
@@ -142,6 +143,7 @@ class turn_agent {
     void say_phase();
     void say_progress();
     void keep_lease();
+    [[nodiscard]] bool uses_turn() const { return in_phase_ && lease_.any() && !stop_.any(); }
     void say_expected();
     void stop_calls();
     void show();
@@ -199,6 +201,7 @@ class turn_agent {
     held_lease lease_;
     uint64_t phase_lease_ = 0;  ///< that the phase has, or had last
     uint64_t fence_ = 0;
+    first_bytes first_;
     bool was_alone_ = false;  ///< since progress was told last
     int64_t told_moved_ = 0, told_unasked_ = 0;
     double told_s_ = 0;

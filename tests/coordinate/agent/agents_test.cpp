@@ -111,6 +111,32 @@ TEST(agents, give_no_turn_back_under_a_call_that_begins_as_its_phase_ends) {
     EXPECT_GT(ended, 1000);
 }
 
+// One job of the user has lost its turn since it moved nothing: the others have 50 ms to show that they do.
+TEST(agents, of_a_user_of_whom_one_job_has_stalled_keep_a_turn_whose_first_calls_take_long) {
+    simulated_jobs jobs(by(policy::rule::fcfs), 1);
+    simulated_node& stalls = jobs.add("stalls", "n1", 1);
+    simulated_node& other = jobs.add("other", "n2", 1);
+    process_part& of_stalled = stalls.shared.shared().slots[0].at[0];
+    of_stalled.waiting = 1;
+    for (int i = 0; i < 500; ++i) jobs.step();
+    other.all[0].begin_phase(10, 0);
+    while (jobs.daemon().counted().stalled_holders == 0 && jobs.now_s < 20) jobs.step();
+    ASSERT_EQ(jobs.daemon().counted().stalled_holders, 1U);
+    of_stalled.waiting = 0;
+    for (int i = 0; i < 6000; ++i) jobs.step();
+    simulated_node& late = jobs.add("late", "n3", 1);
+    for (int i = 0; i < 500; ++i) jobs.step();
+    late.all[0].begin_phase(10, 0);
+    while (!late.is_moving() && jobs.now_s < 40) jobs.step();
+    late.slow_until_s = jobs.now_s + 0.2;
+    for (int i = 0; i < 60; ++i) jobs.step();
+    EXPECT_TRUE(late.is_moving());
+    other.all[0].begin_phase(5, 0);
+    run(jobs, [] {});
+    EXPECT_EQ(jobs.daemon().counted().stalled_holders, 1U);
+    EXPECT_EQ(late.agent.counted().voided, 0U);
+}
+
 TEST(agents, stop_the_nodes_of_a_job_at_the_same_round) {
     int interrupted = 0;
     for (unsigned seed = 1; seed <= 30; ++seed) {

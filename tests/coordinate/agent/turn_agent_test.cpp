@@ -20,10 +20,11 @@ TEST_F(turn_agents, ask_when_a_phase_begins_and_release_when_it_pauses) {
     node.under_way = 0;
     node.moved = 400;
     advance();
+    EXPECT_EQ(look(), transcript{"progress phase 1 lease 7 moved 400"});
     advance(0.005);
     EXPECT_EQ(look(), transcript{});
     advance(0.006);
-    EXPECT_EQ(look(), (transcript{"page waiting", "progress phase 1 lease 7 moved 400", "release phase 1"}));
+    EXPECT_EQ(look(), (transcript{"page waiting", "progress phase 1 lease 7", "release phase 1"}));
 }
 
 TEST_F(turn_agents, take_nothing_for_moved_that_a_call_counts_before_it_sees_that_it_has_to_wait) {
@@ -112,7 +113,7 @@ TEST_F(turn_agents, go_on_with_a_phase_in_which_a_call_began_before_it_could_see
     }
     node.under_way = node.waiting = 0;
     advance(0.011);
-    EXPECT_EQ(look(), (transcript{"page waiting", "progress phase 1 lease 7 moved 410", "release phase 1"}));
+    EXPECT_EQ(look(), (transcript{"page waiting", "progress phase 1 lease 7 moved 10", "release phase 1"}));
     EXPECT_EQ(agent->counted().phases, 1U);
 }
 
@@ -159,15 +160,75 @@ TEST_F(turn_agents, show_the_lease_of_a_standing_turn_when_a_phase_begins) {
     EXPECT_EQ(look(), (transcript{"page allowed", "inform phase 1 lease 5"}));
 }
 
+TEST_F(turn_agents, tell_the_first_bytes_of_each_turn_at_once) {
+    join();
+    node.waiting = 1;
+    node.begun = 1;
+    advance();
+    hear(grant{1, 7, 1000, 100});
+    look();
+    EXPECT_LE(last.wake_at_s, now_s + 0.005) << "to see them soon";
+    advance(0.03);  // the writer takes its time to wake up
+    EXPECT_EQ(look(), transcript{});
+    node.waiting = 0;
+    node.under_way = 1;
+    node.moved = 10;
+    advance(0.004);
+    EXPECT_EQ(look(), transcript{"progress phase 1 lease 7 moved 10"});
+    EXPECT_NEAR(std::get<progress>(last.messages.front()).over_s, 0.004, 1e-6) << "and not of the time before";
+    EXPECT_GT(last.wake_at_s, now_s + 0.005);
+    node.moved = 20;
+    advance(0.004);
+    EXPECT_EQ(look(), transcript{}) << "from then on with heartbeats";
+    hear(recall{7});
+    hear(stop{7, 1});
+    node.under_way = 0;
+    node.waiting = 1;
+    advance();
+    agent->caches_clean();
+    advance();
+    EXPECT_EQ(look().back(), "stopped lease 7");
+    hear(grant{1, 8, 1000, 101});
+    look();
+    node.waiting = 0;
+    node.under_way = 1;
+    node.moved = 30;
+    advance(0.004);
+    EXPECT_EQ(look(), transcript{"progress phase 1 lease 8 moved 10"});
+}
+
+TEST_F(turn_agents, tell_the_first_bytes_of_each_phase_under_a_standing_turn_at_once) {
+    join();
+    hear(standing{5, 2000, 90});
+    for (const int64_t phase : {1, 2}) {
+        look();
+        node.under_way = 1;
+        node.begun = static_cast<uint64_t>(phase);
+        advance();
+        const std::string of_phase = "phase " + std::to_string(phase) + " lease 5";
+        EXPECT_EQ(look().back(), "inform " + of_phase);
+        node.moved += 10;
+        advance(0.004);
+        EXPECT_EQ(look(), transcript{"progress " + of_phase + " moved 10"});
+        node.under_way = 0;
+        advance(0.011);
+        EXPECT_EQ(look().back(), "release phase " + std::to_string(phase));
+        hear(standing{5, 2000, 90 + static_cast<uint64_t>(phase)});
+    }
+}
+
 TEST_F(turn_agents, tell_progress_at_each_heartbeat_and_when_half_of_the_lease_is_used) {
     join();
     begin();
+    node.moved = 100;
+    advance();
+    look();  // the first bytes
     node.moved = 300;
     node.pool = 700;
     advance(0.1);
     EXPECT_EQ(look(), transcript{});
-    advance(0.15);
-    EXPECT_EQ(look(), transcript{"progress phase 1 lease 7 moved 300"});
+    advance(0.16);
+    EXPECT_EQ(look(), transcript{"progress phase 1 lease 7 moved 200"});
     node.moved = 550;
     node.pool = 450;
     advance(0.01);
