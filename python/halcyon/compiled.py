@@ -149,6 +149,11 @@ class Core(Protocol):
 
     coordinator: CoordinatorWords
 
+    def check_listener(self, socket: int, address: str, named: int | None = None) -> None:
+        """Of a socket that is connected to a Unix address. UsageError: who listens there is neither root, nor this
+        user, the owner of the folder of the socket's file, or the user `named`."""
+        ...
+
     CALL_LEVELS: tuple[str, ...]
     """Words for levels, in the order of the recorder's numbers."""
     CALL_KINDS: tuple[str, ...]

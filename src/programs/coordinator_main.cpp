@@ -67,6 +67,11 @@ void print(const std::vector<coordinator_entry>& entries) {
         json.String(one.reached.metrics ? one.reached.metrics->text().c_str() : "");
         json.Key("munge_socket");
         json.String(one.reached.munge_socket.c_str());
+        json.Key("user");
+        if (one.reached.user)
+            json.Uint(*one.reached.user);
+        else
+            json.Null();
         json.EndObject();
     }
     json.EndArray();

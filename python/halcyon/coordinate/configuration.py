@@ -23,6 +23,8 @@ class Coordinator:
     addresses: list[Address]
     """Of the daemons that can be elected; of the only one."""
     munge_socket: str
+    user: int | None
+    """Of the daemon, who is believed at Unix addresses; None: nobody is named."""
     reached_at: str
     """The addresses, and whom agents believe there, as HALCYON_COORDINATORS says it (agent_loop.hpp)."""
 
@@ -61,6 +63,7 @@ def _shown(*options: str) -> list[Coordinator]:
             one["paths"],
             [parse_address(each) for each in one["addresses"]],
             one["munge_socket"],
+            one["user"],
             one["reached_at"],
         )
         for one in json.loads(done.stdout)

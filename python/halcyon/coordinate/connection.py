@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self
 
+from halcyon.compiled import core
 from halcyon.coordinate.address import Address
 from halcyon.errors import UnavailableError, UsageError
 
@@ -20,9 +21,10 @@ _REFUSAL = "refused: "
 
 
 class Connection:
-    """Blocks, each step for `timeout_s` at most. UnavailableError: nobody listens or answers there."""
+    """Blocks, each step for `timeout_s` at most. `user`: of the daemon, who is believed at a Unix address besides those
+    whom every client believes. UnavailableError: nobody listens or answers there, or somebody who is not believed."""
 
-    def __init__(self, address: Address, timeout_s: float = 5, munge_socket: str = "") -> None:
+    def __init__(self, address: Address, timeout_s: float = 5, munge_socket: str = "", user: int | None = None) -> None:
         self._address = address
         self._lines = b""
         try:
@@ -30,7 +32,9 @@ class Connection:
         except OSError as why:
             raise UnavailableError(f"no coordinator at {address}: {why.strerror or why}") from why
         self._socket.settimeout(timeout_s)
-        if address.port is not None:
+        if address.port is None:
+            self._believe(user)
+        else:
             self._prove(munge_socket)
 
     def __enter__(self) -> Self:
@@ -92,6 +96,14 @@ class Connection:
             answer.append(message)
         return answer
 
+    def _believe(self, user: int | None) -> None:
+        """Whoever listens at a Unix address, as agents do."""
+        try:
+            core().check_listener(self.fileno(), str(self._address), user)
+        except UsageError as why:
+            self.close()
+            raise UnavailableError(f"no coordinator at {self._address}: {why}") from why
+
     def _prove(self, munge_socket: str) -> None:
         """Shows over TCP whose connection this is."""
         challenge = self.receive_line()
@@ -111,12 +123,15 @@ class Connection:
             raise UsageError(f"{self._address}: the coordinator answers: {welcome}")
 
 
-def connect_to_any(addresses: Sequence[Address], munge_socket: str = "", timeout_s: float = 5) -> Connection:
-    """To the daemon that leads. UnavailableError: none answers, or all stand by. UsageError: it refuses."""
+def connect_to_any(
+    addresses: Sequence[Address], munge_socket: str = "", timeout_s: float = 5, user: int | None = None
+) -> Connection:
+    """To the daemon that leads. UnavailableError: none answers or is believed, or all stand by. UsageError: it
+    refuses."""
     why = []
     for address in addresses:
         try:
-            made = Connection(address, timeout_s, munge_socket)
+            made = Connection(address, timeout_s, munge_socket, user)
             if len(addresses) > 1:
                 made.ask({"type": "top"})
         except UnavailableError as failed:

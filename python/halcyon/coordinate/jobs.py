@@ -37,7 +37,7 @@ def tell_each(every: Iterable[Coordinator], tell: Callable[[Connection], object]
     told = Told()
     for one in every:
         try:
-            with connect_to_any(one.addresses, one.munge_socket, timeout_s) as connection:
+            with connect_to_any(one.addresses, one.munge_socket, timeout_s, one.user) as connection:
                 tell(connection)
         except HalcyonError as why:
             told.failed[one.name] = why

@@ -136,7 +136,7 @@ def _check_coordinators(file: Path) -> Iterator[Finding]:
         return
     for one in read_coordinators(file):
         try:
-            connect_to_any(one.addresses, one.munge_socket, PATIENCE_S).close()
+            connect_to_any(one.addresses, one.munge_socket, PATIENCE_S, one.user).close()
             yield Finding(f"{one.name}: answers at {', '.join(map(str, one.addresses))}")
         except HalcyonError as why:
             yield Finding(f"{one.name}: {why}", f"start it: halcyon coordinator run --name {one.name}")

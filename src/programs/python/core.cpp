@@ -19,6 +19,7 @@
 #include "offload/store/store.hpp"
 #include "programs/python/call_table.hpp"
 #include "programs/python/coordinator_words.hpp"
+#include "programs/python/listener_check.hpp"
 #include "programs/python/models.hpp"
 #include "programs/python/policy.hpp"
 #include "programs/python/raise.hpp"
@@ -116,4 +117,5 @@ NB_MODULE(_core, m) {
     halcyon::python::add_models(m);
     halcyon::python::add_policy(m);
     halcyon::python::add_coordinator_words(m);
+    halcyon::python::add_listener_check(m);
 }

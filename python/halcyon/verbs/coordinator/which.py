@@ -44,7 +44,7 @@ def connect(arguments: argparse.Namespace) -> "tuple[str, Connection]":
     if arguments.address:
         return arguments.address, connect_to_any(parse_addresses(arguments.address))
     chosen = choose(file_of(arguments), arguments.name)
-    return chosen.name, connect_to_any(chosen.addresses, chosen.munge_socket)
+    return chosen.name, connect_to_any(chosen.addresses, chosen.munge_socket, user=chosen.user)
 
 
 def tell_all(arguments: argparse.Namespace, tell: "Callable[[Connection], None]") -> list[str]:
