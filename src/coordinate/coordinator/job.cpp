@@ -143,9 +143,8 @@ int64_t job::processes() const {
 
 int64_t job::nodes() const {
     std::array<int64_t, most_mounts> of_mount{};
-    for (const agent& one : agents) ++of_mount[one.mount];
-    int64_t most = *std::ranges::max_element(of_mount);
-    for (const agent& one : agents) most = std::max(most, one.nodes);
+    int64_t most = 0;
+    for (const agent& one : agents) most = std::max({most, one.nodes, ++of_mount[one.mount]});
     return most;
 }
 

@@ -119,13 +119,17 @@ void clients::has_proven(connection_id id) {
     unproven_.remove(id);
 }
 
+/// The loop is asked again only where something may wait that it did not tell of: it tells of so many at a time, of
+/// which few are not clients, and of one that says much a part is read.
 result<bool> clients::read_all(int64_t rest_ns) {
     turns_.begin_pass();
     uint64_t handled = handled_;
+    left_in_part_ = false;
     if (auto done = loop_.run_once(rest_ns); !done) return done.why();
     const int64_t until_ns = monotonic_ns() + reading_ns;
     bool all = true;
-    for (size_t rounds = all_.size() / events_a_round + 1; handled_ != handled; rounds -= rounds > 0 ? 1 : 0) {
+    for (size_t rounds = all_.size() / events_a_round + 1;
+         std::exchange(left_in_part_, false) || handled_ - handled > events_a_round / 2; rounds -= rounds > 0 ? 1 : 0) {
         all = monotonic_ns() < until_ns;
         if (!all) break;
         handled = handled_;
@@ -181,6 +185,7 @@ void clients::read(connection_id id, client& c) {
     const auto got = c.connection.read_lines([&](std::string_view line) { return take(id, c, line); });
     // A handler only sends and finishes; neither destroys a client that is being read.
     if (got && *got == line_connection::input::open) {
+        left_in_part_ = left_in_part_ || c.connection.incomplete_bytes() > 0;
         if (c.at == stage::open) charge(id, c);
         return;
     }

@@ -110,8 +110,9 @@ class clients {
     int64_t buffered_ = 0;
     connection_id latest_ = 0;
     reading_turns turns_;
-    uint64_t handled_ = 0;  ///< events since the start: whether there was anything to do
-    uint64_t read_ = 0;     ///< those of them that did not have to wait
+    uint64_t handled_ = 0;       ///< events since the start: whether there was anything to do
+    uint64_t read_ = 0;          ///< those of them that did not have to wait
+    bool left_in_part_ = false;  ///< of a client that was read there may be more
 };
 
 }  // namespace halcyon::coordinate

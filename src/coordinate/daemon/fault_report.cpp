@@ -11,21 +11,24 @@ constexpr int64_t pause_ns = 10'000'000'000;
 
 }  // namespace
 
+/// A name is looked at only where its count has changed: this is done behind each message.
+template <class Counts>
+void fault_report::look(std::vector<double>& told, const Counts& now, std::string& text) {
+    size_t i = 0;
+    each_count(now, [&](const char* name, auto value, const char* what) {
+        if (i == told.size()) told.push_back(0);
+        const double before = std::exchange(told[i++], static_cast<double>(value));
+        const auto new_ones = static_cast<uint64_t>(static_cast<double>(value) - before);
+        if (new_ones == 0 || !is_fault(name)) return;
+        text += (text.empty() ? "" : "; ") + std::string(what) + " (" + std::to_string(new_ones) + ")";
+    });
+}
+
 std::string fault_report::news(const counts& of_machine, const daemon_counts& of_daemon, int64_t now_ns) {
     if (now_ns < next_ns_) return {};
     std::string text;
-    const auto look = [&](std::map<std::string, double>& told, const char* name, double value, const char* what) {
-        if (!is_fault(name)) return;
-        const auto new_ones = static_cast<uint64_t>(value - std::exchange(told[name], value));
-        if (new_ones > 0)
-            text += (text.empty() ? "" : "; ") + std::string(what) + " (" + std::to_string(new_ones) + ")";
-    };
-    each_count(of_machine, [&](const char* name, auto value, const char* what) {
-        look(of_machine_, name, static_cast<double>(value), what);
-    });
-    each_count(of_daemon, [&](const char* name, auto value, const char* what) {
-        look(of_daemon_, name, static_cast<double>(value), what);
-    });
+    look(of_machine_, of_machine, text);
+    look(of_daemon_, of_daemon, text);
     if (!text.empty()) next_ns_ = now_ns + pause_ns;
     return text;
 }

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <string>
+#include <vector>
 
 #include "coordinate/coordinator/counts.hpp"
 #include "coordinate/daemon/daemon_counts.hpp"
@@ -19,7 +19,10 @@ class fault_report {
     void begin_epoch() { of_machine_.clear(); }
 
   private:
-    std::map<std::string, double> of_machine_, of_daemon_;  ///< counts that were told
+    template <class Counts>
+    static void look(std::vector<double>& told, const Counts& now, std::string& text);
+
+    std::vector<double> of_machine_, of_daemon_;  ///< counts that were told, in the order of each_count()
     int64_t next_ns_ = 0;
 };
 
