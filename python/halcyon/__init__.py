@@ -1,7 +1,6 @@
 """Halcyon makes the I/O of HPC simulations calm: its command line, its analyses and its reports."""
 
 import re
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from halcyon.errors import (
@@ -24,10 +23,17 @@ def _version_of_source() -> str:
     return found[1] if found else "unknown"
 
 
-try:
-    __version__ = version("halcyon")
-except PackageNotFoundError:  # imported from a source tree that was never installed
-    __version__ = _version_of_source()
+def __getattr__(name: str) -> str:
+    """`__version__`: whoever does not ask for it does not look through all installed packages."""
+    if name != "__version__":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("halcyon")
+    except PackageNotFoundError:  # imported from a source tree that was never installed
+        return _version_of_source()
+
 
 __all__ = [
     "ConfigError",

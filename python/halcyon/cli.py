@@ -14,10 +14,9 @@ from typing import NoReturn, Protocol, cast
 
 from rich_argparse import RichHelpFormatter
 
-from halcyon import __version__
 from halcyon.errors import HalcyonError, HalcyonSystemError, InternalError, UsageError
-from halcyon.terminal import visible_lines
 from halcyon.verbs import VERBS
+from halcyon.visible_text import visible_lines
 
 
 class Verb(Protocol):
@@ -45,27 +44,31 @@ class _Parser(argparse.ArgumentParser):
         self.exit(2, f"halcyon: {message}\ntry: {self.prog} --help\n")
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """The parser of the whole command line, one sub-parser per verb."""
+def build_parser(verb: str | None = None) -> argparse.ArgumentParser:
+    """The parser of the whole command line, one sub-parser per verb; or only of one verb, which is quicker."""
     parser = _Parser(
         prog="halcyon",
         description="Halcyon makes the I/O of HPC simulations calm.",
         formatter_class=RichHelpFormatter,
         allow_abbrev=False,
     )
-    parser.add_argument("--version", action="version", version=f"halcyon {__version__}")
-    verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True, parser_class=_Parser)
-    for name in VERBS:
-        verb = cast(Verb, import_module(f"halcyon.verbs.{name}"))
+    if verb is None:  # no word behind a verb asks for it
+        from halcyon import __version__
+
+        parser.add_argument("--version", action="version", version=f"halcyon {__version__}")
+    # `prog`: else argparse formats a usage for it, which loads rich.
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True, parser_class=_Parser, prog=parser.prog)
+    for name in VERBS if verb is None else (verb,):
+        module = cast(Verb, import_module(f"halcyon.verbs.{name}"))
         sub = verbs.add_parser(
             name,
-            help=verb.SUMMARY,
-            description=verb.DESCRIPTION,
+            help=module.SUMMARY,
+            description=module.DESCRIPTION,
             formatter_class=RichHelpFormatter,
             allow_abbrev=False,
         )
-        verb.add_arguments(sub)
-        sub.set_defaults(run=verb.run)
+        module.add_arguments(sub)
+        sub.set_defaults(run=module.run)
     return parser
 
 
@@ -73,9 +76,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Runs one verb; returns the exit code."""
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # names of files need not be UTF-8
+    words = sys.argv[1:] if argv is None else list(argv)
     try:
-        parser = build_parser()  # it prints, too
-        arguments, unknown = parser.parse_known_args(argv)
+        parser = build_parser(words[0] if words and words[0] in VERBS else None)  # it prints, too
+        arguments, unknown = parser.parse_known_args(words)
         if unknown:
             said = f"halcyon: unrecognized arguments: {' '.join(unknown)}\ntry: halcyon {arguments.verb} --help\n"
             parser.exit(2, said)

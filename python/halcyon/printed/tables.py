@@ -11,7 +11,8 @@ from rich.text import Text
 
 from halcyon.printed.paths import folded
 from halcyon.quantities import ABSENT
-from halcyon.terminal import VisibleConsole, visible
+from halcyon.terminal import VisibleConsole
+from halcyon.visible_text import visible
 
 WIDE = 200
 """Columns of output that goes to a file or another program."""

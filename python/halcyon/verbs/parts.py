@@ -18,7 +18,8 @@ def add_parts(
 ) -> None:
     """A sub-parser per module of `package`; `what` is what the user calls a part. `modules`: of parts whose module has
     another name, since theirs has a meaning in the package."""
-    parts = parser.add_subparsers(dest=what.lower(), metavar=what, required=True)
+    # `prog`: else argparse formats a usage for it, which loads rich.
+    parts = parser.add_subparsers(dest=what.lower(), metavar=what, required=True, prog=parser.prog)
     for name in names:
         module = import_module(f"{package}.{modules.get(name, name)}")
         part = parts.add_parser(

@@ -9,7 +9,8 @@ import pytest
 from rich.text import Text
 
 from halcyon.printed.tables import print_table
-from halcyon.terminal import VisibleConsole, visible, visible_lines
+from halcyon.terminal import VisibleConsole
+from halcyon.visible_text import visible, visible_lines
 
 HOSTILE = "a\nNo findings.\x1b[2Jb\x9b31m\u202ec"
 SHOWN = r"a\x0aNo findings.\x1b[2Jb\x9b31m\u202ec"
