@@ -12,7 +12,7 @@ import numpy.typing as npt
 from halcyon.compiled import TraceReader, core
 from halcyon.errors import HalcyonSystemError
 from halcyon.intervals import merge
-from halcyon.observe.schema import Kind, Level
+from halcyon.observe.call_words import Kind, Level
 from halcyon.quantities import plural
 
 PAUSE_S = 1.0

@@ -8,11 +8,9 @@ import matplotlib
 from matplotlib.colors import get_named_colors_mapping
 from matplotlib.figure import Figure
 
-from halcyon.errors import UsageError
 from halcyon.figures.picture import VARIABLES, drawing
 from halcyon.whole_file import whole_file
 
-ENDINGS = (".svg", ".png")
 LIGHT = {
     "ink": "#1b1f24", "muted": "#6a737d", "grid": "#e1e5ea", "panel": "#f6f7f9", "compute": "#b9c4d0",
     "visible": "#d1495b", "write": "#0b7285", "compress": "#6c56b3", "other": "#c98a1b", "wait": "#8d99a6",
@@ -21,17 +19,6 @@ LIGHT = {
 }  # fmt: skip
 """The variables of a page without a dark theme; report.css gives them the same values."""
 _DPI = 150.0
-
-
-def picture_path(path: Path) -> Path:
-    """The path, where a picture can be saved there. UsageError: its ending is of no picture, or it has no folder."""
-    if path.suffix.lower() not in ENDINGS:
-        raise UsageError(f"-o {path}: expected a name that ends in {' or '.join(ENDINGS)}")
-    if not path.parent.is_dir():
-        raise UsageError(f"-o {path}: {path.parent} is no directory; create it, or name another one")
-    if path.is_dir():
-        raise UsageError(f"-o {path}: a directory of this name exists; expected the name of a file")
-    return path
 
 
 def save_picture(draw: Callable[[], Figure], path: Path, dpi: float = _DPI) -> None:

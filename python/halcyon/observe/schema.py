@@ -9,46 +9,15 @@ Offsets and sizes are bytes. `process` and `file` are indices into the tables of
 """
 
 from dataclasses import dataclass
-from enum import StrEnum
 
 import pyarrow as pa
 
 from halcyon.exit_status import ended_badly
+from halcyon.observe.call_words import Kind as Kind
+from halcyon.observe.call_words import Level as Level
 
 VERSION = 2
 """Of the schema. A reader refuses a higher one and reads all lower ones: 1 had no `calls.context`."""
-
-
-class Level(StrEnum):
-    """The interface that was called, from the application's side down."""
-
-    HDF5 = "hdf5"
-    MPIIO = "mpiio"
-    STDIO = "stdio"
-    POSIX = "posix"
-
-
-class Kind(StrEnum):
-    """What a call does, whatever its name and level."""
-
-    OPEN = "open"
-    CLOSE = "close"
-    READ = "read"
-    WRITE = "write"
-    COPY = "copy"  # from one file into another (copy_file_range, sendfile, splice): `file` is the destination
-    SEEK = "seek"
-    SYNC = "sync"
-    RESIZE = "resize"  # truncate, fallocate, MPI_File_set_size
-    LOCK = "lock"
-    UNLOCK = "unlock"
-    STAT = "stat"  # asks about a file: stat, access, readlink, MPI_File_get_size
-    NAMESPACE = "namespace"  # changes names or attributes: mkdir, unlink, rename, chmod
-    DIRECTORY = "directory"  # opendir, readdir
-    MAP = "map"  # mmap, msync, munmap of files
-    VIEW = "view"  # MPI_File_set_view, set_info, set_atomicity
-    WAIT = "wait"  # for a transfer started before: MPI_Wait, aio_suspend, MPI_File_write_all_end
-    CONTROL = "control"  # dup, fcntl but for locks, ioctl, fadvise
-
 
 _name = pa.dictionary(pa.int32(), pa.string())
 

@@ -105,7 +105,7 @@ def _add_accuracy(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from halcyon.figures.picture_file import picture_path
+    from halcyon.figures.picture_path import picture_path
 
     if arguments.output is not None:
         picture_path(arguments.output)

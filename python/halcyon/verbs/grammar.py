@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
     from halcyon.predict.loops import with_open_counts
 
     if arguments.output is not None:
-        from halcyon.figures.picture_file import picture_path
+        from halcyon.figures.picture_path import picture_path
 
         picture_path(arguments.output)
     model = _only_one(arguments.model)

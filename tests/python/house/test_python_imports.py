@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).resolve().parents[3] / "python/halcyon"
-OF_OBSERVE = {"coordinate": set[str](), "delta": {"halcyon.observe.schema"}}
+OF_OBSERVE = {"coordinate": set[str](), "delta": {"halcyon.observe.call_words"}}
 
 
 def imported(source: str) -> set[str]:

@@ -12,7 +12,8 @@ from matplotlib.image import imread
 
 from halcyon.errors import HalcyonSystemError, UsageError
 from halcyon.figures.picture import INK, SERIES, VARIABLES, drawing, inline
-from halcyon.figures.picture_file import LIGHT, picture_path, save_picture
+from halcyon.figures.picture_file import LIGHT, save_picture
+from halcyon.figures.picture_path import picture_path
 
 
 def figure() -> Figure:

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from statistics import median
 
-from scipy.stats import quantile_test
-
 CONFIDENCE = 0.95
 """That none of the intervals of one table misses the truth."""
 
@@ -50,6 +48,8 @@ def ratio(changed: Sequence[float | None], unchanged: Sequence[float | None], ta
     found = [with_it / without for with_it, without in pairs if with_it is not None and without]
     if not found:
         return None
+    from scipy.stats import quantile_test  # takes about a second to load
+
     # The quantile that is tested for has no influence on the interval.
     interval = quantile_test(found, q=1.0, p=0.5).confidence_interval(1 - (1 - CONFIDENCE) / tables)
     low, high = float(interval.low), float(interval.high)

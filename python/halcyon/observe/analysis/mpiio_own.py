@@ -6,8 +6,8 @@ from typing import Any
 import ibis
 from ibis import _
 
-from halcyon.intervals import covered
 from halcyon.observe.analysis.counted import WHOLE_SHARE, Counted
+from halcyon.observe.analysis.covered import covered
 from halcyon.observe.analysis.survey import Survey
 from halcyon.observe.schema import Kind, Level
 

@@ -12,7 +12,7 @@ from typing import Annotated
 import ibis
 from ibis import _
 
-from halcyon.intervals import covered
+from halcyon.observe.analysis.covered import covered
 from halcyon.observe.analysis.survey import Survey
 from halcyon.observe.analysis.volumes import READ, WRITE
 from halcyon.observe.result_columns import Column, Unit

@@ -71,6 +71,6 @@ def _check(arguments: argparse.Namespace) -> None:
     if not 2 <= arguments.points <= _MOST:
         raise UsageError(f"--points {arguments.points}; expected 2 to {_MOST}")
     if arguments.output is not None:
-        from halcyon.figures.picture_file import picture_path
+        from halcyon.figures.picture_path import picture_path
 
         picture_path(arguments.output)

@@ -89,6 +89,6 @@ def _check(arguments: argparse.Namespace) -> None:
         return
     if arguments.workload is None:
         raise UsageError("-o goes with a workload, whose distributions it draws")
-    from halcyon.figures.picture_file import picture_path
+    from halcyon.figures.picture_path import picture_path
 
     picture_path(arguments.output)

@@ -46,7 +46,7 @@ _MEASURES = ("writers", "rounds", "bytes", "target")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from halcyon.figures.picture_file import picture_path, save_picture
+    from halcyon.figures.picture_path import picture_path
     from halcyon.models.contention import contention
     from halcyon.models.measurements import read_writers
     from halcyon.printed.plain import as_json
@@ -67,6 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
         if points is not None:
             print_contention(points, console)
     if picture is not None:
+        from halcyon.figures.picture_file import save_picture
         from halcyon.models.pictures.contention import draw_contention
 
         told = [one for one in (None if probed is None else probed.contention, points) if one is not None]

@@ -115,20 +115,23 @@ _GOES_WITH = {
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from halcyon.figures.picture_file import picture_path, save_picture
-    from halcyon.models.printed import print_answer
-    from halcyon.printed.plain import as_json
-    from halcyon.printed.tables import console_for_tables
+    from halcyon.figures.picture_path import picture_path
 
     mode = _mode(arguments)
     _check(arguments, mode)
     picture = None if arguments.output is None else picture_path(arguments.output)
     answer = answer_of(arguments, mode)
     if arguments.json:
+        from halcyon.printed.plain import as_json
+
         sys.stdout.write(as_json(answer))
     else:
+        from halcyon.models.printed import print_answer
+        from halcyon.printed.tables import console_for_tables
+
         print_answer(answer, console_for_tables())
     if picture is not None:
+        from halcyon.figures.picture_file import save_picture
         from halcyon.models.pictures import draw_answer
 
         save_picture(lambda: draw_answer(answer), picture)

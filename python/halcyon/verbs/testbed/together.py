@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from halcyon.figures.picture_file import picture_path
+    from halcyon.figures.picture_path import picture_path
     from halcyon.printed.plain import as_json
     from halcyon.printed.tables import console_for_tables
     from halcyon.process_session import ended_in_order

@@ -14,7 +14,6 @@ from math import sqrt
 from statistics import NormalDist, median
 
 import numpy as np
-from scipy.stats import mannwhitneyu
 
 from halcyon.errors import UnavailableError, UsageError
 from halcyon.observe.advise.sweep.space import AGGREGATORS, STRIPE_COUNT, Point, Space, cost
@@ -92,6 +91,8 @@ class Measured:
         own, start = self.confirmed.get(point), self.confirmed.get(self.start)
         if not own or not start or point == self.start:
             return False
+        from scipy.stats import mannwhitneyu  # takes about a second to load
+
         return bool(mannwhitneyu(own, start, alternative="greater").pvalue < 1 - CONFIDENCE)
 
     def gain(self, point: Point) -> Gain | None:
