@@ -5,6 +5,7 @@ import re
 import tempfile
 import warnings
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import count
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any
 import ibis
 import pyarrow as pa
 
+from halcyon.database import Database
 from halcyon.errors import UnavailableError, UsageError
 
 DUCKDB = "duckdb"
@@ -23,6 +25,7 @@ DEFAULT_MEMORY = 4 << 30
 """Bytes an engine may use; what needs more goes through files in the folder for temporary files."""
 
 _numbers = count()
+"""Of Spark's tables: a process has one session."""
 
 
 class Engine(ABC):
@@ -50,13 +53,15 @@ class DuckDbEngine(Engine):
 
     def __init__(self, threads: int, memory_bytes: int) -> None:
         self._spill = tempfile.TemporaryDirectory(prefix="halcyon-duckdb-", ignore_cleanup_errors=True)
-        self._backend: Any = ibis.duckdb.connect(
+        self._backend: Any = Database().connect(
             threads=threads, memory_limit=f"{memory_bytes}B", temp_directory=self._spill.name
         )
+        self._tables: Counter[str] = Counter()
 
     def read(self, paths: Sequence[Path], label: str) -> ibis.Table:
         names = [re.sub(r"([\[*?])", r"[\1]", str(path)) for path in paths]  # else they would be taken as patterns
-        return self._backend.read_parquet(names, table_name=f"{label}_{next(_numbers)}")
+        self._tables[label] += 1
+        return self._backend.read_parquet(names, table_name=f"{label}_{self._tables[label]}")
 
     def stream(self, table: ibis.Table, rows: int = 1 << 18) -> Iterator[pa.RecordBatch]:
         # Not Ibis' to_pyarrow_batches: it calls what DuckDB 2 does not have any more.

@@ -75,7 +75,7 @@ class Collectives:
             by="file", calls=_.calls.sum().cast("int64"), spent=_.duration_ns.sum(where=collective)
         ).filter(_.spent.notnull())
         order = ibis.cumulative_window(order_by=[ibis.desc("spent"), "file"])
-        return self.survey.keep(each.mutate(so_far=_.calls.sum().over(order).cast("int64")))
+        return self.survey.keep("collective_files", each.mutate(so_far=_.calls.sum().over(order).cast("int64")))
 
     @cached_property
     def comparable(self) -> bool:
@@ -99,7 +99,7 @@ class Collectives:
         clocks = self.survey.dataset.processes.select(
             clock_process="process", clock_error_ns=_.clock_error_ns.fill_null(0)
         )
-        turns = self.survey.keep(passes.collectives(calls, every, clocks)).filter(_.processes > 1)
+        turns = self.survey.keep("turns", passes.collectives(calls, every, clocks)).filter(_.processes > 1)
         for_whom = turns.aggregate(by=["file", "call", "last"], waited=_.waited_ns.sum())
         own = ibis.window(group_by=["file", "call"])
         for_whom = for_whom.mutate(most=_.waited.max().over(own)).filter(_.waited == _.most)

@@ -123,7 +123,7 @@ class Counted:
                 for mark, _low, _high in _MARKS
             }
             sums |= {f"{kind}_from": stamp(f"{kind.upper()}_START"), f"{kind}_to": stamp(f"{kind.upper()}_END")}
-        return self.survey.keep(rows.aggregate(by=["module", "process", "file"], **sums))
+        return self.survey.keep("records", rows.aggregate(by=["module", "process", "file"], **sums))
 
     @cached_property
     def complete(self) -> bool:

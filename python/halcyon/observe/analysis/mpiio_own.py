@@ -65,7 +65,7 @@ def _of_calls(survey: Survey, counters: Counted | None) -> list[MpiIoOwn]:
         .left_join(covered(lower, keys).rename(lower="covered"), keys)
         .drop("process_right", "file_right", "direction_right")
     )
-    found = survey.keep(each.mutate(own=_.either - _.lower.fill_null(0)).drop("either", "lower"))
+    found = survey.keep("own_times", each.mutate(own=_.either - _.lower.fill_null(0)).drop("either", "lower"))
     below = survey.profile.filter((_.level == Level.POSIX) & _.direction.notnull() & _.file.notnull())
     below = below.aggregate(by=["file", "direction"], volume=_.volume.sum())
     moved = {(row["file"], row["direction"]): row["volume"] for row in below.to_pyarrow().to_pylist()}

@@ -36,7 +36,8 @@ def open_modes(survey: Survey) -> ibis.Table:
     )
     found = each.filter((2 * _.synchronous > _.opens) | (2 * _.direct > _.opens))
     return survey.keep(
+        "open_modes",
         found.select(
             "process", "file", synchronous=2 * found.synchronous > found.opens, direct=2 * found.direct > found.opens
-        )
+        ),
     )

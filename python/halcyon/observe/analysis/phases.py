@@ -156,7 +156,7 @@ class Phases:
         """passes.phase_shares of the ranks, with columns `rank`, `direction` and `transfer`."""
         lookup, width = self._lookup()
         rows = passes.phase_shares(self.survey.rows, lookup, width)
-        kept = self.survey.keep(self.survey.directed(rows))
+        kept = self.survey.keep("phase_shares", self.survey.directed(rows))
         ranks = self.survey.processes.filter(_.shown_rank >= 0).select("process", rank="shown_rank")
         return kept.join(ranks, "process")
 

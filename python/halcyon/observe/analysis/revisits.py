@@ -75,7 +75,7 @@ class Revisits:
         ).filter(_.reads > 0)
         pairs = pairs.mutate(weight=_.calls.sum().over(ibis.window(group_by="file")))
         order = ibis.cumulative_window(order_by=[ibis.desc("weight"), "file", "process"])
-        return self.survey.keep(pairs.mutate(so_far=_.calls.sum().over(order).cast("int64")))
+        return self.survey.keep("pairs", pairs.mutate(so_far=_.calls.sum().over(order).cast("int64")))
 
     @cached_property
     def candidates(self) -> int:
@@ -106,7 +106,7 @@ class Revisits:
         rows = rows.mutate(volume=_.moved).select(
             "process", "file", "level", "kind", "parent_level", "offset", "volume", "start_ns", "duration_ns", "number"
         )
-        return self.survey.keep(self.survey.directed(rows))
+        return self.survey.keep("examined", self.survey.directed(rows))
 
     @cached_property
     def rereads(self) -> list[Reread]:

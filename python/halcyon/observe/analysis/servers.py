@@ -101,7 +101,7 @@ def servers(survey: Survey) -> Servers:
         },
         schema={"layout_file": "int32", "stripe": "int64", "width": "int64"},
     )
-    rows = survey.keep(survey.directed(passes.stripes(survey.rows, table, width))).filter(_.transfer)
+    rows = survey.keep("stripes", survey.directed(passes.stripes(survey.rows, table, width))).filter(_.transfer)
     found: dict[str, _Load] = {name: _Load(bins) for _stripe, names in layouts.values() for name in names}
     for row in rows.to_pyarrow().to_pylist():
         stripe, names = layouts[row["file"]]

@@ -1,5 +1,6 @@
 """The passes over one data set's calls, each made once, when a table first asks for its result."""
 
+from collections import Counter
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any
@@ -8,6 +9,7 @@ import ibis
 import pyarrow as pa
 from ibis import _
 
+from halcyon.database import Database
 from halcyon.observe.analysis import passes
 from halcyon.observe.analysis.settings import Settings
 from halcyon.observe.analysis.volumes import tells_stdio, with_direction
@@ -46,25 +48,28 @@ class Survey:
     def __init__(self, dataset: Dataset, settings: Settings | None = None) -> None:
         self.dataset = dataset
         self.settings = settings or Settings()
-        self._local: Any = ibis.duckdb.connect()
-        self._names = 0
+        self._local: Any = Database().connect()
+        self._names: Counter[str] = Counter()
         self._made: dict[object, ibis.Table] = {}
 
-    def keep(self, rows: ibis.Table | pa.Table) -> ibis.Table:
-        """Runs an expression on the data set's engine (or takes rows that are there already) and keeps its result."""
+    def keep(self, name: str, rows: ibis.Table | pa.Table) -> ibis.Table:
+        """Runs an expression on the data set's engine (or takes rows that are there already) and keeps its result.
+
+        `name`: the same for all data sets, so that the questions that follow are compiled once (Database).
+        """
         found = rows if isinstance(rows, pa.Table) else rows.to_pyarrow()
-        self._names += 1
-        name = f"kept_{self._names}"
+        self._names[name] += 1
+        table = f"{name}_{self._names[name]}"
         # Not create_table: the statement with which it drops its view afterwards is refused by DuckDB 2.
         self._local.con.register("incoming", found)
-        self._local.con.execute(f"CREATE TABLE {name} AS SELECT * FROM incoming")
+        self._local.con.execute(f"CREATE TABLE {table} AS SELECT * FROM incoming")
         self._local.con.unregister("incoming")
-        return self._local.table(name)
+        return self._local.table(table)
 
     def once(self, make: "Callable[[Survey], ibis.Table]") -> ibis.Table:
         """The result of `make`, a function of a module: it is run for the first who asks, and kept for the others."""
         if make not in self._made:
-            self._made[make] = self.keep(make(self))
+            self._made[make] = self.keep(make.__name__.strip("_"), make(self))
         return self._made[make]
 
     @cached_property
@@ -82,12 +87,8 @@ class Survey:
         return _with_setup_named(calls, buffered) if len(buffered) else calls
 
     @cached_property
-    def _whole_profile(self) -> ibis.Table:
-        return self.keep(self.directed(self._plain_profile))
-
-    @cached_property
     def _plain_profile(self) -> ibis.Table:
-        return self.keep(passes.profile(self.all_calls, self.dataset.files))
+        return self.keep("plain_profile", passes.profile(self.all_calls, self.dataset.files))
 
     @cached_property
     def _stdio_told(self) -> bool:
@@ -100,7 +101,8 @@ class Survey:
     @cached_property
     def profile(self) -> ibis.Table:
         """passes.profile of `rows`, with the direction of transfers."""
-        return without_setup(self._whole_profile)
+        # Kept once more: as a condition, it would be part of most of the questions that follow.
+        return self.keep("profile", without_setup(self.directed(self._plain_profile)))
 
     @cached_property
     def jumps(self) -> ibis.Table:
@@ -108,7 +110,7 @@ class Survey:
         of = {"low_process": "process", "low_file": "file", "low_level": "level", "low_kind": "kind"}
         touched = self.profile.filter(_.low.notnull())
         lows = touched.aggregate(by=list(of.values()), lowest=_.low.min()).rename(of).to_pyarrow()
-        return self.keep(self.directed(passes.jumps(self.rows, ibis.memtable(lows))))
+        return self.keep("jumps", self.directed(passes.jumps(self.rows, ibis.memtable(lows))))
 
     @cached_property
     def disordered(self) -> ibis.Table:
@@ -122,19 +124,19 @@ class Survey:
         both = sums.filter((_.backward > 0) & (_.backward >= least * steps) & (_.forward >= least * steps))
         found = both.select("process", "file", "direction").to_pyarrow()
         if not len(found):  # need not look at each call
-            return self.keep(found)
-        rare = self.keep(passes.rare_steps(self.rows, ibis.memtable(found)))
+            return self.keep("disordered", found)
+        rare = self.keep("rare_steps", passes.rare_steps(self.rows, ibis.memtable(found)))
         return rare.filter(_.share >= self.settings.random_share).drop("share")
 
     @cached_property
     def durations(self) -> ibis.Table:
         """passes.durations of `rows`, with the direction of transfers."""
-        return self.keep(self.directed(passes.durations(self.rows, self.dataset.files)))
+        return self.keep("durations", self.directed(passes.durations(self.rows, self.dataset.files)))
 
     @cached_property
     def setup_calls(self) -> int:
         """How many calls `rows` leaves out."""
-        return self._number(self._whole_profile.calls.sum()) - self.calls
+        return self._number(self._plain_profile.calls.sum()) - self.calls
 
     @cached_property
     def processes(self) -> ibis.Table:
@@ -142,14 +144,14 @@ class Survey:
 
         That is the rank; without MPI the process's index; and below 0 for processes beside those of MPI (the launcher).
         """
-        own = self.keep(self.dataset.processes)
+        own = self.keep("processes", self.dataset.processes)
         beside = -1 - _.process if self._number(own.rank.count()) else _.process
         return own.mutate(shown_rank=ibis.coalesce(_.rank, beside))
 
     @cached_property
     def files(self) -> ibis.Table:
         """Table `files` of the data set."""
-        return self.keep(self.dataset.files)
+        return self.keep("files", self.dataset.files)
 
     @cached_property
     def calls(self) -> int:
@@ -209,17 +211,18 @@ class Survey:
         groups = self._number(ibis.least(each.calls, each.steps).sum())
         if groups > self.settings.moment_groups:
             return None
-        return self.keep(self.directed(passes.file_moments(self.rows, self.resolution_ns)))
+        return self.keep("fine_moments", self.directed(passes.file_moments(self.rows, self.resolution_ns)))
 
     @cached_property
     def moments(self) -> ibis.Table:
         """passes.moments in steps of `resolution_ns`."""
         fine = self._fine_moments
         if fine is None:
-            return self.keep(self.directed(passes.moments(self.rows, self.resolution_ns)))
+            return self.keep("moments", self.directed(passes.moments(self.rows, self.resolution_ns)))
         sums = {name: _[name].sum().cast("int64") for name in ("calls", "volume", "duration_ns", "late_ns")}
         keys = ["level", "kind", "parent_level", "direction", "transfer", "bin"]
-        return self.keep(fine.aggregate(by=keys, **sums, begin_ns=_.begin_ns.min(), end_ns=_.end_ns.max()))
+        rows = fine.aggregate(by=keys, **sums, begin_ns=_.begin_ns.min(), end_ns=_.end_ns.max())
+        return self.keep("moments", rows)
 
     @cached_property
     def file_resolution_ns(self) -> int:
@@ -235,7 +238,7 @@ class Survey:
         fine = self._fine_moments
         if fine is not None:
             return fine.filter(_.file.notnull())
-        return self.keep(self.directed(passes.transfer_moments(self.rows, self.file_resolution_ns)))
+        return self.keep("file_moments", self.directed(passes.transfer_moments(self.rows, self.file_resolution_ns)))
 
     @cached_property
     def ending_step_ns(self) -> int:
@@ -246,7 +249,7 @@ class Survey:
     @cached_property
     def endings(self) -> ibis.Table:
         """passes.endings in steps of `ending_step_ns`."""
-        return self.keep(passes.endings(self.rows, self.ending_step_ns))
+        return self.keep("endings", passes.endings(self.rows, self.ending_step_ns))
 
     @cached_property
     def activity_step_ns(self) -> int:
