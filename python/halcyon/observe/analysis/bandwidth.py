@@ -163,6 +163,10 @@ def _bandwidth(scope: int, kind: str, sides: dict[str, dict[str, int]]) -> Bandw
     )
 
 
+_OF_SIDES = ("level", "kind", "parent_level", "direction", "transfer")
+_OF_WALLS = (*_OF_SIDES, "begin_ns", "end_ns")
+
+
 def _sided(rows: ibis.Table) -> ibis.Table:
     """Rows of both sides, once as what they are and once as `all`; `side`: mpi or posix."""
     mpi = (
@@ -186,7 +190,8 @@ def _made_by_mpiio(survey: Survey) -> ibis.Deferred:
 
 
 def _sums(survey: Survey) -> ibis.Table:
-    rows = _sided(survey.profile).mutate(made=_made_by_mpiio(survey))
+    needed = survey.profile.select("process", "file", *_OF_SIDES, "volume", "duration_ns")
+    rows = _sided(needed).mutate(made=_made_by_mpiio(survey))
     rows = rows.mutate(own=ibis.ifelse((_.side == "posix") & _.made, 0, _.volume))
     whole = rows.mutate(scope=ibis.literal(-1, "int32"))
     files = rows.filter(_.file.notnull()).mutate(scope=_.file)
@@ -200,7 +205,8 @@ def _sums(survey: Survey) -> ibis.Table:
 
 
 def _walls(survey: Survey) -> ibis.Table:
-    whole = _sided(survey.moments).select("kind", "side", "begin_ns", "end_ns", scope=ibis.literal(-1, "int32"))
-    files = _sided(survey.file_moments).select("kind", "side", "begin_ns", "end_ns", scope=_.file)
+    each, of_files = survey.moments.select(*_OF_WALLS), survey.file_moments.select("file", *_OF_WALLS)
+    whole = _sided(each).select("kind", "side", "begin_ns", "end_ns", scope=ibis.literal(-1, "int32"))
+    files = _sided(of_files).select("kind", "side", "begin_ns", "end_ns", scope=_.file)
     both = ibis.union(whole, files).rename(begin="begin_ns", end="end_ns")
     return covered(both, ["scope", "kind", "side"]).rename(wall_ns="covered")

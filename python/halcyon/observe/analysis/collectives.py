@@ -90,6 +90,8 @@ class Collectives:
     @cached_property
     def all(self) -> list[Collective]:
         """The longest first; none where clocks cannot be compared, or of one rank."""
+        if Level.MPIIO not in self.survey.levels:
+            return []
         chosen = self._files.filter(_.so_far <= self.survey.settings.examined_calls).select(chosen_file="file")
         if not self.comparable or not chosen.count().to_pyarrow().as_py():
             return []

@@ -335,5 +335,7 @@ def _file(row: dict, all_ranks: int) -> File:  # type: ignore[type-arg]
 
 def counted(survey: Survey) -> Counted | None:
     """None where the source counted no reads and writes."""
+    if not survey.dataset.counters.limit(1).count().to_pyarrow().as_py():
+        return None  # need not be asked for each counter
     found = Counted(survey)
     return found if found.records.count().to_pyarrow().as_py() else None

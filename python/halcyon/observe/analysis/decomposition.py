@@ -100,6 +100,8 @@ def function_shares(survey: Survey, *, per_rank: bool = False) -> list[FunctionS
 
     None of sources that do not tell which call made which.
     """
+    if not survey.levels & set(UPPER):
+        return []
     by = ["level", "function", *(["process"] if per_rank else [])]
     own = survey.profile.filter(_.level.isin(UPPER) & _.self_ns.notnull()).rename(function="call")
     own = own.aggregate(by=by, calls=_.calls.sum().cast("int64"), total=_sum(_.duration_ns), own=_sum(_.self_ns))
@@ -150,6 +152,8 @@ def shown_ranks(survey: Survey) -> dict[int, int]:
 
 def parts(survey: Survey) -> list[Part]:
     """Which functions each MPI-IO and HDF5 function called directly, the most expensive first."""
+    if not survey.levels & set(UPPER):
+        return []
     callers = survey.profile.filter(_.level.isin(UPPER)).aggregate(
         by=[_.level.name("upper"), _.call.name("function")], made=_sum(_.calls)
     )

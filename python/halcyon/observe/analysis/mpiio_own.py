@@ -41,6 +41,8 @@ def mpiio_own(survey: Survey, counters: Counted | None) -> list[MpiIoOwn]:
 
 
 def _calls_are_whole(survey: Survey) -> bool:
+    if not {Level.MPIIO, Level.POSIX} <= survey.levels:
+        return False
     absences = survey.dataset.absences
     gaps = (_.what.isin(["partial", "lost"])) & ~_.subject.isin(["POSIX", "MPI-IO", "STDIO"])  # these count only
     if absences.filter(gaps).count().to_pyarrow().as_py():

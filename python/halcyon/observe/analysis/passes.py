@@ -13,6 +13,14 @@ MOVING = (Kind.READ, Kind.WRITE, Kind.COPY)
 """Kinds that transfer data by name; stdio's calls of other kinds (flush, close, seek) may move some, too."""
 
 
+_WHERE = ("process", "file")
+_WHO = ("level", "call", "kind", "parent_level", "parent_call")
+_LEVELS = ("level", "kind", "parent_level")
+_HOW_MUCH = ("offset", "bytes", "moved", "error")
+_WHEN = ("start_ns", "duration_ns")
+# Each pass begins with the columns that it needs: else Ibis takes all others through each of its steps.
+
+
 def _volume(calls: ibis.Table | ibis.Deferred) -> ibis.Value:
     """Bytes moved; where the source does not tell (MPI-IO above all), the bytes that a successful call asked for.
 
@@ -38,8 +46,9 @@ def profile(calls: ibis.Table, files: ibis.Table) -> ibis.Table:
     successful reads that returned nothing, `crossing` transfers that fit one stripe and touch two. `low` and `high`
     bound the bytes touched. `self_ns`: null where no source tells.
     """
-    return _classed(calls, files).aggregate(
-        by=["process", "file", "level", "call", "kind", "parent_level", "parent_call", "size_class", "aligned"],
+    rows = calls.select(*_WHERE, *_WHO, *_HOW_MUCH, *_WHEN, "wait_ns", "self_ns", "step")
+    return _classed(rows, files).aggregate(
+        by=[*_WHERE, *_WHO, "size_class", "aligned"],
         calls=_.count(),
         errors=_.error.count(),
         volume=_total(_volume(_)),
@@ -64,8 +73,8 @@ def rare_steps(calls: ibis.Table, of: ibis.Table) -> ibis.Table:
 
     Such a length is there twice at most, or makes less than a hundredth of the steps.
     """
-    rows = calls.filter((_.level == Level.POSIX) & _.step.notnull()).rename(direction="kind")
-    keys = ["process", "file", "direction"]
+    rows = calls.select(*_WHERE, "level", "step", direction="kind").filter(_.level == Level.POSIX, _.step.notnull())
+    keys = [*_WHERE, "direction"]
     each = rows.semi_join(of, keys).aggregate(by=[*keys, "step"], times=_.count())
     each = each.mutate(every=_.times.sum().over(ibis.window(group_by=keys)))
     rare = (_.times <= 2) | (100 * _.times < _.every)
@@ -79,7 +88,7 @@ def jumps(calls: ibis.Table, lows: ibis.Table) -> ibis.Table:
     `restarts`: jumps back to that byte. Of the other jumps, `stride` is the most frequent distance from the end of a
     transfer to the begin of the next, `most` how many have it; of equally frequent ones any.
     """
-    rows = calls.filter(_.step != 0)
+    rows = calls.select(*_WHERE, *_LEVELS, *_HOW_MUCH, "step").filter(_.step != 0)
     same = [
         rows.process == lows.low_process,
         rows.file == lows.low_file,
@@ -87,7 +96,7 @@ def jumps(calls: ibis.Table, lows: ibis.Table) -> ibis.Table:
         rows.kind == lows.low_kind,
     ]
     rows = rows.left_join(lows, same)
-    keys = ["process", "file", "level", "kind", "parent_level"]
+    keys = [*_WHERE, *_LEVELS]
     # First per distance: an engine can do that through files, however many distances random access has.
     each = rows.aggregate(
         by=[*keys, "step"],
@@ -122,20 +131,10 @@ def durations(calls: ibis.Table, files: ibis.Table) -> ibis.Table:
 
     `size_class` and `aligned` as profile() says.
     """
-    rows = _with_duration_class(_timed(_classed(calls, files)))
+    rows = calls.select(*_WHERE, *_WHO, *_HOW_MUCH, *_WHEN)
+    rows = _with_duration_class(_timed(_classed(rows, files)))
     return rows.aggregate(
-        by=[
-            "process",
-            "file",
-            "level",
-            "call",
-            "kind",
-            "parent_level",
-            "parent_call",
-            "size_class",
-            "aligned",
-            "duration_class",
-        ],
+        by=[*_WHERE, *_WHO, "size_class", "aligned", "duration_class"],
         calls=_.count(),
         volume=_total(_volume(rows)),
         duration_ns=_total(_.duration_ns),
@@ -148,24 +147,28 @@ def _timed(calls: ibis.Table) -> ibis.Table:
 
 def moments(calls: ibis.Table, width_ns: int) -> ibis.Table:
     """Sums per level, kind, parent's level and step of time in which calls began; `width_ns` 1 keeps all apart."""
-    return _moments(_timed(calls), [], width_ns)
+    return _moments(_timed(calls.select(*_OF_MOMENTS)), [], width_ns)
 
 
 def file_moments(calls: ibis.Table, width_ns: int) -> ibis.Table:
     """The same per file (null: none), of all calls."""
-    return _moments(_timed(calls), ["file"], width_ns)
+    return _moments(_timed(calls.select(*_OF_MOMENTS)), ["file"], width_ns)
 
 
 def transfer_moments(calls: ibis.Table, width_ns: int) -> ibis.Table:
     """The same per file, of the calls that moved data and of all of MPI-IO (which may not tell what it moved)."""
-    rows = _timed(calls).filter(_.file.notnull() & ((ibis.coalesce(_.moved, _.bytes) > 0) | (_.level == Level.MPIIO)))
+    rows = _timed(calls.select(*_OF_MOMENTS))
+    rows = rows.filter(_.file.notnull() & ((ibis.coalesce(_.moved, _.bytes) > 0) | (_.level == Level.MPIIO)))
     return _moments(rows, ["file"], width_ns)
+
+
+_OF_MOMENTS = ("file", *_LEVELS, *_HOW_MUCH, *_WHEN)
 
 
 def _moments(rows: ibis.Table, keys: list[str], width_ns: int) -> ibis.Table:
     """`late_ns`: how far into the step calls began, in sum."""
     return rows.aggregate(
-        by=[*keys, "level", "kind", "parent_level", (_.start_ns // width_ns).name("bin")],
+        by=[*keys, *_LEVELS, (_.start_ns // width_ns).name("bin")],
         calls=_.count(),
         volume=_total(_volume(rows)),
         duration_ns=_total(_.duration_ns),
@@ -184,7 +187,8 @@ def endings(calls: ibis.Table, width_ns: int) -> ibis.Table:
 
     Class n is from 2^(n/4) ns to 2^((n+1)/4) ns; 0 ns counts as 1.
     """
-    rows = _with_duration_class(_timed(calls).mutate(end=_.start_ns + _.duration_ns))
+    rows = _timed(calls.select("level", "call", "kind", *_WHEN)).mutate(end=_.start_ns + _.duration_ns)
+    rows = _with_duration_class(rows)
     return rows.aggregate(
         by=["level", "call", "kind", "duration_class", (_.end // width_ns).name("bin")],
         calls=_.count(),
@@ -199,10 +203,10 @@ def _with_duration_class(calls: ibis.Table) -> ibis.Table:
 
 def phase_shares(calls: ibis.Table, lookup: ibis.Table, width_ns: int) -> ibis.Table:
     """Sums per phase, process, level, kind, parent's level. `lookup`: phase of each step (bin) of `width_ns`."""
-    rows = _timed(calls)
+    rows = _timed(calls.select("process", *_LEVELS, *_HOW_MUCH, *_WHEN))
     rows = rows.mutate(bin=rows.start_ns // width_ns).inner_join(lookup, "bin")
     return rows.aggregate(
-        by=["phase", "process", "level", "kind", "parent_level"],
+        by=["phase", "process", *_LEVELS],
         calls=_.count(),
         volume=_total(_volume(rows)),
         duration_ns=_total(_.duration_ns),
@@ -288,7 +292,7 @@ def stripes(calls: ibis.Table, layouts: ibis.Table, width_ns: int) -> ibis.Table
     last where that is another one; all between are whole. Transfers without an offset are left out, but for files that
     lie on one server.
     """
-    rows = _timed(calls).filter(
+    rows = _timed(calls.select("file", *_LEVELS, *_HOW_MUCH, *_WHEN)).filter(
         ((_.level == Level.POSIX) & _.kind.isin(MOVING) | (_.level == Level.STDIO)) & (_.moved > 0)
     )
     rows = rows.inner_join(layouts, rows.file == layouts.layout_file)
@@ -301,7 +305,7 @@ def stripes(calls: ibis.Table, layouts: ibis.Table, width_ns: int) -> ibis.Table
         back=ibis.ifelse(_.touched == 1, 0, (_.within + _.moved - 1) % _.stripe + 1),
     )
     return rows.aggregate(
-        by=["file", "level", "kind", "parent_level", "first", "touched", "bin"],
+        by=["file", *_LEVELS, "first", "touched", "bin"],
         calls=_.count(),
         volume=_total(_.moved),
         front=_total(_.front),

@@ -85,6 +85,8 @@ class Revisits:
     @cached_property
     def examined(self) -> int:
         """Calls that are looked at."""
+        if not self.candidates:
+            return 0
         return int(self._rows.count().to_pyarrow().as_py())
 
     @cached_property
@@ -111,6 +113,8 @@ class Revisits:
     @cached_property
     def rereads(self) -> list[Reread]:
         """Files of which bytes were read again, those with the most first."""
+        if not self.candidates:
+            return []
         moves = self._rows.filter(_.transfer)
         writes_before = (
             ibis.ifelse(_.direction == WRITE, 1, 0)
@@ -158,6 +162,8 @@ class Revisits:
     @cached_property
     def cycles(self) -> list[ReadModifyWrite]:
         """Files with such cycles, per level that made them; those with the most read bytes first."""
+        if not self.candidates:
+            return []
         own = {"group_by": ["file", "process"], "order_by": ["start_ns", "number"]}
         lock = ibis.cases((_.kind == Kind.LOCK, 1), (_.kind == Kind.UNLOCK, -1), else_=0)
         rows = self._rows.mutate(held=lock.sum().over(ibis.cumulative_window(**own)))

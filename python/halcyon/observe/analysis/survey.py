@@ -183,8 +183,16 @@ class Survey:
         return self._number(self.profile.filter(self.outer).duration_ns.sum())
 
     @cached_property
+    def levels(self) -> set[str]:
+        """Of `rows` and of the calls that made them. Most runs have no MPI-IO, and need not be asked for it."""
+        both = self.profile.select("level", "parent_level").distinct().to_pyarrow()
+        return {level for column in both.columns for level in column.to_pylist() if level is not None}
+
+    @cached_property
     def related(self) -> bool:
         """Whether the source tells which call made which (Darshan does not)."""
+        if not self.levels & {Level.MPIIO, Level.HDF5}:
+            return True
         upper = self.profile.filter(_.level.isin([Level.MPIIO, Level.HDF5]) & _.self_ns.isnull())
         return self._number(upper.count()) == 0
 

@@ -98,6 +98,8 @@ def _pieces(calls: ibis.Table, direction: str) -> ibis.Table:
 
 
 def _interleaved(answers: Answers, direction: str) -> list[_Interleaved]:
+    if Level.MPIIO not in answers.survey.levels:
+        return []
     settings = answers.settings
     rows = _pieces(answers.survey.profile, direction)
     all_call = _.parent_call.isin(sorted(collective_transfers()))

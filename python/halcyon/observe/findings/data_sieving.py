@@ -217,6 +217,8 @@ def _inside_writes(answers: Answers) -> ibis.Table:
 
 
 def _sieved(answers: Answers) -> list[_Sieved]:
+    if Level.MPIIO not in answers.survey.levels:
+        return []
     profile = answers.survey.profile
     outer = (_.level == Level.MPIIO) & (_.parent_level != Level.MPIIO).fill_null(True)
     below = _inside_writes(answers)

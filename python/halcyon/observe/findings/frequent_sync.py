@@ -18,19 +18,19 @@ def find(answers: Answers) -> list[Finding]:
         by=["file", "process"], calls=_.calls.sum().cast("int64"), duration_ns=_.duration_ns.sum().cast("int64")
     )
     rows = each.to_pyarrow().to_pylist()
+    calls, spent = sum(row["calls"] for row in rows), sum(row["duration_ns"] for row in rows) / 1e9
+    if calls < settings.sync_calls:
+        return []
     writes = low.filter(_.transfer & (_.direction == Kind.WRITE))
     write_s = time_spent(writes)
     written = int(writes.calls.sum().to_pyarrow().as_py() or 0)
-    calls, spent = sum(row["calls"] for row in rows), sum(row["duration_ns"] for row in rows) / 1e9
+    if calls < settings.syncs_per_write * written or spent < settings.sync_share * (spent + write_s):
+        return []
     # One sync at the end of a checkpoint is what it should be.
     timed = without_backends(answers.survey.durations).filter((_.kind == Kind.SYNC) & (_.level == Level.POSIX))
     usual = typical(timed, "file")
     again = timed.aggregate(by=["file", "process"], calls=_.calls.sum().cast("int64")).to_pyarrow().to_pylist()
     lost = sum((row["calls"] - 1) * usual[row["file"]].usual_s for row in again)
-    if calls < settings.sync_calls or calls < settings.syncs_per_write * written:
-        return []
-    if spent < settings.sync_share * (spent + write_s):
-        return []
     return found(
         answers,
         key="frequent-sync",

@@ -37,6 +37,8 @@ def _find(answers: Answers, direction: str) -> list[Finding]:
         and row["unaligned_calls"] >= settings.unaligned_share * row["alignable"]
         and _could_be_aligned(row, settings.unaligned_share)
     ]
+    if not own:
+        return []
     lost, estimate = _lost(answers, direction, [row["file"] for row in own])
     if lost is None:
         own = [row for row in own if not _in_one_stream(row)]

@@ -13,6 +13,8 @@ _TELL_RANKS = "Let one rank (per node) read and tell the others: MPI_Bcast, MPI_
 def find(answers: Answers) -> list[Finding]:
     """One finding at most."""
     rereads = answers.revisits.rereads
+    if not rereads:
+        return []
     read = {one.file: one for one in answers.files}
     own = sum(one.own_bytes for one in rereads)
     others = sum(one.others_bytes for one in rereads)

@@ -17,7 +17,6 @@ def find(answers: Answers) -> list[Finding]:
 def _find(answers: Answers, direction: str) -> list[Finding]:
     settings = answers.settings
     rows = answers.survey.profile.filter(_.transfer & (_.direction == direction))
-    every = int(rows.calls.sum().to_pyarrow().as_py() or 0)
     little = rows.filter(small(answers))
     few = little.aggregate(
         by=["file", "process"],
@@ -28,7 +27,10 @@ def _find(answers: Answers, direction: str) -> list[Finding]:
     own = few.to_pyarrow().to_pylist()
     calls, volume = sum(row["calls"] for row in own), sum(row["volume"] for row in own)
     spent = sum(row["duration_ns"] for row in own) / 1e9
-    if calls < settings.many_calls or calls < settings.small_share * every:
+    if calls < settings.many_calls:
+        return []
+    every = int(rows.calls.sum().to_pyarrow().as_py() or 0)
+    if calls < settings.small_share * every:
         return []
     saved = saving(answers, direction, answers.survey.durations.filter((_.direction == direction) & small(answers)))
     verb, noun = ("written", "writes") if direction == Kind.WRITE else ("read", "reads")

@@ -20,8 +20,10 @@ def find(answers: Answers) -> list[Finding]:
         duration_ns=_.duration_ns.sum().cast("int64"),
     ).to_pyarrow().to_pylist()  # fmt: skip
     calls, spent = sum(row["calls"] for row in rows), sum(row["duration_ns"] for row in rows) / 1e9
+    if calls < settings.sync_calls:
+        return []
     every_s = time_spent(writes)
-    if calls < settings.sync_calls or spent < settings.sync_share * every_s:
+    if spent < settings.sync_share * every_s:
         return []
     files = sorted({row["file"] for row in rows})
     lost, estimate = _lost(answers, waiting)
