@@ -289,6 +289,6 @@ def check_complete(case: Case, iterations: int, ranks: int | None = None) -> Non
         np.testing.assert_array_equal(block, expected_block(name, iteration, rank, block.shape))
 
 
-def shared_memory_of_halcyon() -> list[str]:
+def shared_memory_of_halcyon() -> set[str]:
     """Anything of ours that has a name and could be left behind."""
-    return [p.name for p in Path("/dev/shm").iterdir() if "halcyon" in p.name]
+    return {p.name for p in Path("/dev/shm").iterdir() if "halcyon" in p.name}

@@ -62,6 +62,7 @@ def test_a_killed_server_is_replaced_without_pidfds(without_pidfds: Case) -> Non
     assert without_pidfds.counts()["server_restarts"] == 1
 
 
+@pytest.mark.alone
 def test_a_server_that_hangs_is_ended_without_pidfds(without_pidfds: Case) -> None:
     without_pidfds.configure(server="hang-timeout: 2 s")
     run = without_pidfds.start("iterations=30", "final_wait=1", without_pidfds.gates(4))

@@ -67,6 +67,7 @@ def test_readers_of_the_view_never_see_fill_while_a_node_is_late(two_node_case: 
         assert final["theta"].shape == (400, 4, 8, 32)
 
 
+@pytest.mark.alone
 def test_servers_write_in_their_own_slot_of_the_iteration(two_node_case: Case) -> None:
     two_node_case.configure(server="threads: 1, transfer-slots: true")
     outcome = two_node_case.run("iterations=12", "pause_ms=50")

@@ -300,6 +300,7 @@ def test_signals_of_scope_node_do_not_wait_for_a_client_that_died(openmpi_case: 
     assert openmpi_case.counts()["lost_signals"] == 0
 
 
+@pytest.mark.alone
 def test_a_full_disk_is_tried_again_with_pauses(openmpi_case: Case, two_mebibytes: Path) -> None:
     """At the end of the run, too, when the server has nothing else to do."""
     openmpi_case.configure(nz="64", server="retry: 1 s")

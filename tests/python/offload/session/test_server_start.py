@@ -54,6 +54,7 @@ def test_an_open_gives_up_after_four_servers(openmpi_case: Case) -> None:
     assert dies.starts(openmpi_case) == MOST_KILLED + 1
 
 
+@pytest.mark.alone
 def test_a_first_server_that_is_slow_to_start_is_waited_for(openmpi_case: Case) -> None:
     """The limit is for one that takes over, or stands still: here nobody waits for its work yet."""
     openmpi_case.start_servers_by(f'#!/bin/sh\nsleep 2\nexec {BUILDS[openmpi_case.mpi]}/bin/halcyon-server "$@"\n')

@@ -209,6 +209,7 @@ def test_without_a_coordinator_all_is_stored_and_said(daemon: CoordinatorProcess
     ]
 
 
+@pytest.mark.alone
 def test_a_daemon_that_stops_midway_delays_and_loses_nothing(daemon: CoordinatorProcess, job: Case) -> None:
     daemon.start()
     run = coordinate(job, daemon.address, patience_ms="1000").start("iterations=3", job.gates(1))

@@ -32,11 +32,12 @@ def test_zero_copy_stores_the_same(case: Case) -> None:
 
 
 def test_the_server_is_gone_after_close_and_leaves_nothing(case: Case) -> None:
+    before = shared_memory_of_halcyon()
     case.configure()
     outcome = case.run("iterations=2")
     assert outcome.status == 0, outcome.text
     wait_for(lambda: is_gone(case.server_process()), what="server exits after close")
-    assert shared_memory_of_halcyon() == []
+    assert shared_memory_of_halcyon() <= before
 
 
 def test_several_iterations_go_into_one_file(store_case: Case) -> None:
@@ -207,6 +208,7 @@ def test_chunks_for_the_reader_of_time_series_hold_the_same_values(openmpi_case:
         assert chunk[0] == 8, "a chunk spans the file's iterations"
 
 
+@pytest.mark.alone
 def test_compression_when_idle_says_when_it_switched(openmpi_case: Case) -> None:
     openmpi_case.configure(attributes=", compression: when-idle")
     assert openmpi_case.run("iterations=15", "pause_ms=100").status == 0

@@ -32,6 +32,7 @@ def test_a_takeover_stopped_at_a_step_loses_nothing(openmpi_case: Case, steps: i
     check_counts_after(openmpi_case, outcome)
 
 
+@pytest.mark.alone
 def test_a_server_that_stands_still_is_replaced_and_said_to_be(openmpi_case: Case) -> None:
     openmpi_case.configure(server="hang-timeout: 1 s")
     run = openmpi_case.start(f"iterations={ITERATIONS}", "final_wait=1", openmpi_case.gates(4))
@@ -48,6 +49,7 @@ def test_a_server_that_stands_still_is_replaced_and_said_to_be(openmpi_case: Cas
     assert openmpi_case.counts()["server_restarts"] == 1
 
 
+@pytest.mark.alone
 def test_who_waits_five_seconds_for_a_server_reads_why_when_the_call_returns(openmpi_case: Case) -> None:
     openmpi_case.configure()
     run = openmpi_case.start("iterations=8", "final_wait=1", openmpi_case.gates(4))
@@ -77,6 +79,7 @@ def start_and_close_sync(case: Case) -> "tuple[subprocess.Popen[str], Path]":
     return run, closed
 
 
+@pytest.mark.alone
 def test_a_server_that_syncs_for_long_is_left_in_peace(openmpi_case: Case) -> None:
     """It gives signs of life meanwhile, and whoever waits is told what it does."""
     run, closed = start_and_close_sync(openmpi_case)
@@ -94,6 +97,7 @@ def test_a_server_that_syncs_for_long_is_left_in_peace(openmpi_case: Case) -> No
     assert openmpi_case.counts()["server_restarts"] == 0
 
 
+@pytest.mark.alone
 def test_a_server_stopped_while_it_syncs_at_the_end_is_replaced(openmpi_case: Case) -> None:
     run, closed = start_and_close_sync(openmpi_case)
     log = openmpi_case.output / "server-n0000.log"
