@@ -27,7 +27,7 @@ enum class presence : uint32_t { not_asked = 0, none, some };
 struct alignas(65536) presence_page {
     std::atomic<presence> now;
 };
-extern presence_page this_presence;
+extern presence_page this_presence __attribute__((visibility("hidden")));
 bool ask_presence();
 
 /// Whether this process has backends at all: without, a call costs this one question.

@@ -11,7 +11,7 @@ namespace halcyon::calls {
 
 /// True where the processor's counter runs at one rate on all cores and the kernel itself keeps time by it. Set once,
 /// at start; until then, and elsewhere, ticks are nanoseconds of CLOCK_MONOTONIC.
-extern bool counter_is_steady;
+extern bool counter_is_steady __attribute__((visibility("hidden")));
 
 /// Time in units of the machine's own; anchors (trace header) relate them to nanoseconds. Reading the counter takes a
 /// third of what clock_gettime does, and a call is timed twice.

@@ -22,18 +22,18 @@ inline call_record blank_record(call_id id) {
 /// Gives a call its place among the thread's calls for as long as it runs.
 class call_in_progress {
   public:
-    call_in_progress(thread_state& thread, call_record& record)
+    [[gnu::always_inline]] call_in_progress(thread_state& thread, call_record& record)
         : thread_(thread), outer_(thread.current), outer_function_(thread.function) {
         record.thread = thread.index;
         record.number = next_number(thread);
         // A function of the lowest level makes none of these calls: a signal's handler does that interrupted it, or a
         // clean-up of a thread that was cancelled within it. Where a backend makes one, it says so (report_below).
         const bool made_by_outer = outer_ != 0 && entry_of(static_cast<uint16_t>(outer_function_)).at != level::posix;
-        if (record.parent == 0) record.parent = made_by_outer ? outer_ : 0;
+        if (made_by_outer && record.parent == 0) record.parent = outer_;
         thread.current = record.number;
         thread.function = record.function;
     }
-    ~call_in_progress() {
+    [[gnu::always_inline]] ~call_in_progress() {
         thread_.current = outer_;
         thread_.function = outer_function_;
     }
@@ -82,64 +82,88 @@ struct as_usual {
     void operator()(const call_record&, call_circumstances&) const {}
 };
 
+/// Makes the call itself, and fills in what it leads to.
+template <class Function, class After>
+[[gnu::always_inline]] inline auto make_call(call_record& called, bool timed, Function& function, After& after) {
+    if (timed && called.start == 0) called.start = ticks();
+    if constexpr (std::is_void_v<decltype(function())>) {
+        function();
+        if (timed) called.duration = ticks() - called.start;
+        after(called, 0);
+    } else {
+        const auto result = function();
+        if (timed) called.duration = ticks() - called.start;
+        called.result = as_number(result);
+        if (failed(result)) [[unlikely]]
+            called.error = static_cast<uint16_t>(errno);
+        after(called, result);
+        return result;
+    }
+}
+
+/// For through_layers: whether `after` may be left out where no layer looks at the record any more.
+enum class after_call : bool { always, for_layers };
+
 /// Sends one call through the layers: `function()` is the call itself, `after(record, result)` fills in what only its
 /// result tells, `about(record, circumstances)` corrects those of its function. The record holds already what the
-/// arguments tell. Within its caller: see layer::enter.
-template <class Function, class After, class About = as_usual>
+/// arguments tell. Within its caller: see entering_layer.
+///
+/// Nothing is made ready for a layer's invoke() before a layer has refused that the call enters it.
+template <after_call when = after_call::always, class Function, class After, class About = as_usual>
 [[gnu::always_inline]] inline auto through_layers(thread_state& thread, call_record& record, Function function,
                                                   After after, About about = {}) {
     using result_type = decltype(function());
     const call_in_progress here(thread, record);
-    struct state_type {
-        Function& function;
-        After& after;
-        const About& about;
-        const call_in_progress& here;
-        std::conditional_t<std::is_void_v<result_type>, int, result_type> result;
-        bool ran;
-
-        [[gnu::always_inline]] void run(call_record& called, bool timed = true) {
-            ran = true;
-            if (timed && called.start == 0) called.start = ticks();
-            if constexpr (std::is_void_v<result_type>) {
-                function();
-                if (timed) called.duration = ticks() - called.start;
-                after(called, 0);
-            } else {
-                result = function();
-                if (timed) called.duration = ticks() - called.start;
-                called.result = as_number(result);
-                if (failed(result)) [[unlikely]]
-                    called.error = static_cast<uint16_t>(errno);
-                after(called, result);
-            }
-        }
-    } state{function, after, about, here, {}, false};
     if (this_process().contexts) [[unlikely]]
         contexts::put_into(record);
-    layer* const only = this_process().layers.only();
-    if (const uint64_t entered = only == nullptr ? 0 : only->enter(record); entered != 0) {
-        state.run(record, (entered & layer::untimed) == 0);
-        only->leave(record, entered);
-        if constexpr (std::is_void_v<result_type>)
-            return;
-        else
-            return state.result;
+    if (entering_layer* const only = this_process().layers.entered(); only != nullptr) {
+        const uint64_t entered = only->enter(record);
+        if (entered == entering_layer::let_go) {
+            if constexpr (when == after_call::for_layers)
+                return function();
+            else
+                return make_call(record, false, function, after);
+        }
+        if (entered != 0) [[likely]] {
+            const bool timed = (entered & entering_layer::untimed) == 0;
+            if constexpr (std::is_void_v<result_type>) {
+                make_call(record, timed, function, after);
+                only->leave(record, entered);
+                return;
+            } else {
+                const auto result = make_call(record, timed, function, after);
+                only->leave(record, entered);
+                return result;
+            }
+        }
     }
-    const auto run = [](void* opaque, call_record& called) { static_cast<state_type*>(opaque)->run(called); };
+    struct state_type {
+        Function function;
+        After after;
+        About about;
+        call_id outer;
+        std::conditional_t<std::is_void_v<result_type>, int, result_type> result;
+        bool ran;
+    } state{function, after, about, here.outer_function(), {}, false};
+    const auto run = [](void* opaque, call_record& called) {
+        auto& made = *static_cast<state_type*>(opaque);
+        made.ran = true;
+        if constexpr (std::is_void_v<result_type>)
+            make_call(called, true, made.function, made.after);
+        else
+            made.result = make_call(called, true, made.function, made.after);
+    };
     const auto tell = [](const void* opaque, const call_record& called) {
         const auto& at = *static_cast<const state_type*>(opaque);
         call_circumstances found = usual_circumstances(called.function);
-        if (called.parent != 0) found.parent_function = at.here.outer_function();
+        if (called.parent != 0) found.parent_function = at.outer;
         at.about(called, found);
         return found;
     };
     this_process().layers.invoke(record, next_call(run, tell, &state));
     if (!state.ran) [[unlikely]]  // a layer keeps no call from being made
         run(&state, record);
-    if constexpr (!std::is_void_v<result_type>) {
-        return state.result;
-    }
+    if constexpr (!std::is_void_v<result_type>) return state.result;
 }
 
 /// Corrects a function's usual circumstances by what the shape of this call knows: `may_block(arguments…)`, whether the
@@ -152,7 +176,15 @@ void tell_of([[maybe_unused]] const Shape& shape, [[maybe_unused]] const call_re
     if constexpr (requires { shape.transfers(called); }) found.transfers = shape.transfers(called);
 }
 
-/// One call, made by `function()`: recorded, where calls are. Within the wrapper: see layer::enter.
+/// Of a shape whose `after` does no more than complete the record.
+template <class Shape>
+concept completes_record_only = requires {
+    Shape::completes_record_only;
+};
+
+/// One call, made by `function()`: recorded, where calls are. Within the wrapper: see entering_layer.
+///
+/// Arguments go on by value: those that lie where a reference leads are stored before each call, and loaded again.
 template <class Shape, call_id id, class Function, class... Arguments>
 [[gnu::always_inline]] inline auto recorded_here(Function function, Arguments... arguments) {
     if (!recording()) [[unlikely]]
@@ -163,10 +195,13 @@ template <class Shape, call_id id, class Function, class... Arguments>
     call_record record = blank_record(id);
     [[maybe_unused]] Shape shape;
     if (!shape.before(record, arguments...)) return function();
-    return through_layers(
+    constexpr auto when = completes_record_only<Shape> ? after_call::for_layers : after_call::always;
+    return through_layers<when>(
         thread, record, function,
-        [&](call_record& called, [[maybe_unused]] auto result) { shape.after(called, result, arguments...); },
-        [&](const call_record& called, call_circumstances& found) { tell_of(shape, called, found, arguments...); });
+        [=, &shape](call_record& called, [[maybe_unused]] auto result) { shape.after(called, result, arguments...); },
+        [=, &shape](const call_record& called, call_circumstances& found) {
+            tell_of(shape, called, found, arguments...);
+        });
 }
 
 /// The same, apart.
@@ -192,10 +227,12 @@ template <class Shape, call_id id, class Operation, class Result, class... Param
 
 /// A wrapper's body. A shape's `before(record, arguments…)` says from the arguments what is called, and returns false
 /// for calls that nobody wants to see (of sockets, of /proc); `after(record, result, arguments…)` adds the rest.
+/// `completes_record_only`, if a shape has it: `after` does no more than that, and nothing where no layer looks at it.
 /// Whether a backend answers, and how, says `Operation` (wrappers/operations/operation.hpp), before anything is
 /// recorded.
 template <class Shape, call_id id, class Operation = by_kernel, class Result, class... Parameters>
-Result intercept(Result (*real)(Parameters...), std::type_identity_t<Parameters>... arguments) {
+[[gnu::always_inline]] inline Result intercept(Result (*real)(Parameters...),
+                                               std::type_identity_t<Parameters>... arguments) {
     if (real == nullptr) [[unlikely]] {  // this C library has no such function
         errno = ENOSYS;
         if constexpr (std::is_void_v<Result>)
@@ -209,7 +246,8 @@ Result intercept(Result (*real)(Parameters...), std::type_identity_t<Parameters>
         if (backends::present()) [[unlikely]]
             return intercept_beside_backends<Shape, id, Operation>(real, arguments...);
     }
-    return recorded_here<Shape, id>([&] { return real(arguments...); }, arguments...);
+    return recorded_here<Shape, id>(
+        [=]() __attribute__((always_inline)) { return real(arguments...); }, arguments...);
 }
 
 /// Lets a call pass the layers that is over (`record` is complete): none can delay it any more. `outer`: the function

@@ -56,6 +56,8 @@ struct context_frame {
 /// Why a process' recording ends.
 enum class ending : uint8_t { exit, exec, abort };
 
+class entering_layer;
+
 /// Something that calls pass through: it passes a call on, at once or later. Answering one is a backend's matter
 /// (backends/file_backend.hpp).
 ///
@@ -65,15 +67,8 @@ enum class ending : uint8_t { exit, exec, abort };
 class layer {
   public:
     virtual void invoke(call_record& record, const next_call& next) = 0;
-    /// Of what enter() returns: this layer does not need the call's duration. Reading the clock costs up to 15 ns.
-    static constexpr uint64_t untimed = uint64_t{1} << 63U;
-    /// In place of invoke(), where this is the only layer: the call goes on at once, and leave() is told when it is
-    /// over; 0: invoke() has to see it. A stack frame that is left only after a system call costs some 9 ns on
-    /// processors that forget predicted returns in the kernel, more than all that is done in it. A layer that has read
-    /// the clock may put the time into record.start.
-    virtual uint64_t enter(call_record& /*record*/) { return 0; }
-    /// `entered`: what enter() returned.
-    virtual void leave(const call_record& /*record*/, uint64_t /*entered*/) {}
+    /// This layer, if calls may enter it where it is the only one. Asked once, when the process' recording starts.
+    [[nodiscard]] virtual entering_layer* as_entering() { return nullptr; }
     /// A file got its id: before the first call that refers to it. Once more, with the same id, when its file system
     /// is known only later.
     virtual void on_file(const named_file& /*file*/) {}
@@ -95,16 +90,42 @@ class layer {
     ~layer() = default;
 };
 
+/// A layer that calls may enter and leave, where it is the only one, in place of passing through invoke(): a stack
+/// frame that is left only after a system call costs some 9 ns on processors that forget predicted returns in the
+/// kernel, more than all that is done in it.
+class entering_layer : public layer {
+  public:
+    /// Of what enter() returns: this layer does not need the call's duration. Reading the clock costs up to 15 ns.
+    static constexpr uint64_t untimed = uint64_t{1} << 63U;
+    /// As a whole: the call is none of this layer's business. It goes on, and leave() is not told.
+    static constexpr uint64_t let_go = 1;
+
+    /// The call goes on at once, and leave() is told when it is over; 0: invoke() has to see it. A layer that has read
+    /// the clock may put the time into record.start.
+    virtual uint64_t enter(call_record& record) = 0;
+    /// `entered`: what enter() returned.
+    virtual void leave(const call_record& record, uint64_t entered) = 0;
+
+  protected:
+    ~entering_layer() = default;
+};
+
 /// The layers of this process in the order in which calls pass them. Constant once the process records.
 class layer_chain {
   public:
     static constexpr size_t capacity = 8;
 
-    void add(layer& added) { layers_[count_++] = &added; }
-    void clear() { count_ = 0; }
+    void add(layer& added) {
+        layers_[count_++] = &added;
+        entered_ = count_ == 1 ? added.as_entering() : nullptr;
+    }
+    void clear() {
+        count_ = 0;
+        entered_ = nullptr;
+    }
     [[nodiscard]] bool empty() const { return count_ == 0; }
-    /// Null where there are several, or none.
-    [[nodiscard]] layer* only() const { return count_ == 1 ? layers_[0] : nullptr; }
+    /// The only layer, if calls may enter it; null: they pass through all layers.
+    [[nodiscard]] entering_layer* entered() const { return entered_; }
 
     /// Lets the call pass all layers, then `last`.
     void invoke(call_record& record, const next_call& last) const { from{this, 0, &last}.pass(record); }
@@ -131,6 +152,7 @@ class layer_chain {
         }
     };
 
+    entering_layer* entered_ = nullptr;
     layer* layers_[capacity] = {};
     size_t count_ = 0;
 };

@@ -10,20 +10,11 @@
 #include "calls/state/unseen.hpp"
 
 namespace halcyon::calls::descriptors {
-namespace {
-
-// Writers (open, close, dup) hold `lock`; readers follow an index to a description without it. A description is given
-// back when its last descriptor was closed, and reused only by a later open: a reader that still holds it then sees
-// the other file's numbers, never unmapped memory.
-struct table {
-    std::atomic<uint32_t> of_descriptor[capacity];  // index into `files`; 0: not known
-    open_file files[capacity + 1];
-    uint32_t free[capacity];
-    uint32_t free_count;
-    uint32_t used;
-};
 
 constinit std::atomic<table*> known{nullptr};
+
+namespace {
+
 constinit std::atomic<uint32_t> lock{0};
 
 // Which file a descriptor of ours stands for, to know it again.
@@ -117,8 +108,7 @@ uint32_t fresh_index(table& all) {
     return all.used < capacity ? ++all.used : 0;
 }
 
-// Apart, so that those that do not need it save no registers for it.
-[[gnu::noinline]] void name_again(int fd, open_file& file, uint32_t generation) {
+void name_again(int fd, open_file& file, uint32_t generation) {
     file.file.store(known_files::of_descriptor(fd), std::memory_order_relaxed);
     file.unseen_moves.store(UINT32_MAX, std::memory_order_relaxed);  // its position is shared with the parent
     file.generation.store(generation, std::memory_order_relaxed);
@@ -174,7 +164,7 @@ bool is_known(open_file& file) {
     return true;
 }
 
-[[gnu::noinline]] open_file* ask_kernel(int fd) {
+open_file* ask_kernel(int fd) {
     const int flags = direct::flags_of(fd);
     if (flags < 0) return nullptr;
     const uint32_t file = known_files::of_descriptor(fd);
@@ -184,13 +174,10 @@ bool is_known(open_file& file) {
 
 }  // namespace
 
-open_file* find(int fd) {
-    if (fd < 0 || fd >= capacity) return nullptr;
-    this_thread_state.descriptor = fd;
+open_file* find_out(int fd) {
     table* all = known.load(std::memory_order_acquire);
     const uint32_t index = all == nullptr ? 0 : all->of_descriptor[fd].load(std::memory_order_acquire);
-    if (index == 0) [[unlikely]]
-        return ask_kernel(fd);
+    if (index == 0) return ask_kernel(fd);
     open_file& file = all->files[index];
     return current_name(fd, file) == known_files::ignored ? nullptr : &file;
 }

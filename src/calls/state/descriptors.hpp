@@ -4,6 +4,9 @@
 #include <atomic>
 #include <cstdint>
 
+#include "calls/state/known_files.hpp"
+#include "calls/state/process_state.hpp"
+
 namespace halcyon::calls {
 
 /// What is known of an open file description: what descriptors that were duplicated from one another share.
@@ -27,8 +30,35 @@ namespace descriptors {
 /// Descriptors from this number on are not remembered: each of their calls asks the kernel.
 inline constexpr int capacity = 65536;
 
+/// Writers (open, close, dup) hold a lock; readers follow an index to a description without it. A description is given
+/// back when its last descriptor was closed, and reused only by a later open: a reader that still holds it then sees
+/// the other file's numbers, never unmapped memory.
+struct table {
+    std::atomic<uint32_t> of_descriptor[capacity];  // index into `files`; 0: not known
+    open_file files[capacity + 1];
+    uint32_t free[capacity];
+    uint32_t free_count;
+    uint32_t used;
+};
+extern constinit std::atomic<table*> known __attribute__((visibility("hidden")));
+
+/// As find(), of a descriptor that is not known yet, or was named by the process that this one was forked from.
+open_file* find_out(int fd);
+
 /// Null when `fd` is none or its file is ignored. Valid until the descriptor is closed.
-open_file* find(int fd);
+inline open_file* find(int fd) {
+    if (fd < 0 || fd >= capacity) [[unlikely]]
+        return nullptr;
+    this_thread_state.descriptor = fd;
+    table* const all = known.load(std::memory_order_acquire);
+    const uint32_t index = all == nullptr ? 0 : all->of_descriptor[fd].load(std::memory_order_acquire);
+    if (index == 0) [[unlikely]]
+        return find_out(fd);
+    open_file& file = all->files[index];
+    if (file.generation.load(std::memory_order_relaxed) != this_process().generation) [[unlikely]]
+        return find_out(fd);
+    return file.file.load(std::memory_order_relaxed) == known_files::ignored ? nullptr : &file;
+}
 
 /// The file that `fd` stands for as far as that is known already: `unknown` after it was closed. Asks nobody.
 uint32_t file_of(int fd);

@@ -31,9 +31,9 @@ struct process_state {
     std::atomic<uint32_t> threads;  ///< that made a call so far
     std::atomic<uint32_t>
         unseen_moves;  ///< children that share descriptors with us, and I/O past us: positions may differ
+    bool paths;        ///< known_files keeps them; constant once the process records
+    bool contexts;     ///< calls get them (contexts.hpp); constant once the process records
     layer_chain layers;
-    bool paths;                        ///< known_files keeps them; constant once the process records
-    bool contexts;                     ///< calls get them (contexts.hpp); constant once the process records
     std::atomic<uint64_t> unrecorded;  ///< calls passed on without a record (may_record)
     std::atomic<uint64_t> left;        ///< calls that never returned, because a jump left them
     std::atomic<uint64_t> rings;       ///< of io_uring, that were noticed
@@ -48,7 +48,7 @@ struct process_state {
 struct alignas(65536) process_page_type {
     process_state state;
 };
-extern process_page_type process_page;
+extern process_page_type process_page __attribute__((visibility("hidden")));
 
 /// The one of this process.
 inline process_state& this_process() {

@@ -104,8 +104,10 @@ bool coordinate_layer::start(const settings& wanted, char* complaint, size_t com
         snprintf(complaint, complaint_bytes, "the folder of a run has too long a path: its I/O is not coordinated");
         return false;
     }
-    for (uint16_t i = 0; i < static_cast<uint16_t>(calls::call_id::count); ++i)
-        roles_[i] = role_of(static_cast<calls::call_id>(i));
+    for (uint16_t i = 0; i < static_cast<uint16_t>(calls::call_id::count); ++i) {
+        const kind does = calls::entry_of(i).does;
+        meanings_[i] = {role_of(static_cast<calls::call_id>(i)), operation_of(does), does == kind::copy};
+    }
     const double ns_per_tick = measure_tick();
     asks_.start(*shared_, *slot_, files_, wanted.forecasts, wanted.forecasting);
     for (size_t i = 0; i < shared_->file_systems; ++i) takers_[i].start(*shared_, *slot_, i, ns_per_tick, asks_);
@@ -129,7 +131,7 @@ bool coordinate_layer::name_facts(std::string_view directory) {
 
 void coordinate_layer::transfer(turn_taker& at, calls::call_record& record, const calls::next_call& next) {
     if (is_made_by_backend(record, next)) return next(record);
-    take_turn(at, known(record.bytes), operation_of(calls::entry_of(record.function).does), record, next);
+    take_turn(at, known(record.bytes), meanings_[record.function].what, record, next);
 }
 
 inline void coordinate_layer::take_turn(turn_taker& at, int64_t bytes, operation what, calls::call_record& record,
@@ -153,41 +155,71 @@ inline void coordinate_layer::end_turn(turn_taker& at, own_calls& mine, passage 
     at.leave(mine, how, bytes, moved, record.start + record.duration);
 }
 
+inline uint64_t coordinate_layer::has_entered(size_t at, const own_calls& mine) const {
+    const uint64_t beside = takers_[at].others_move_version() & beside_mask;
+    return entered_bit | at << at_shift | beside << 32U | mine.generation;
+}
+
+namespace {
+
+/// enter() has counted a call that may not begin under the lease: invoke() has to see it.
+[[gnu::noinline]] uint64_t enters_not(turn_taker& taker, own_calls& mine, int64_t bytes) {
+    taker.step_back(mine, bytes);
+    return 0;
+}
+
+}  // namespace
+
 /// Transfers that have a lease for all of their bytes, and calls that are none of our business.
+///
+/// Most calls are like the one before. These take the way down to the end, on which nothing is called that would make
+/// registers be saved.
 uint64_t coordinate_layer::enter(calls::call_record& record) {
-    const call_role role = roles_[record.function];
-    if (role == call_role::none) return untouched;
-    if (role != call_role::transfer) return 0;
+    const meaning& of = meanings_[record.function];
+    if (of.role != call_role::transfer) [[unlikely]]
+        return of.role == call_role::none ? let_go : 0;
     const size_t at = files_.find(record.file);
-    const bool copies = calls::entry_of(record.function).does == calls::kind::copy;
-    if (at == file_mounts::nowhere) return record.bytes == calls::none || !copies ? untouched : 0;
+    if (at == file_mounts::nowhere) return !of.copies || record.bytes == calls::none ? let_go : 0;
+    own_calls& mine = own_of_thread;
+    const bool is_usual = mine.generation == calls::this_process().generation && record.parent == 0 &&
+                          mine.inside == rounds::none && calls::counter_is_steady;
+    if (!is_usual) [[unlikely]]
+        return enter_unlike(record, at);
+    const int64_t now = calls::ticks(), bytes = known(record.bytes);
+    turn_taker& taker = takers_[at];
+    if (!taker.is_alike(of.what, now)) [[unlikely]]
+        return enter_unlike(record, at);
+    if (!taker.enter_alike(mine, bytes)) [[unlikely]]
+        return enters_not(taker, mine, bytes);
+    record.start = now;
+    return untimed | has_entered(at, mine);
+}
+
+uint64_t coordinate_layer::enter_unlike(calls::call_record& record, size_t at) {
     own_calls& mine = own();
     if (record.parent != 0 || mine.inside != rounds::none) return 0;
     const int64_t bytes = known(record.bytes), now = calls::ticks();
     turn_taker& taker = takers_[at];
     const uint64_t how = taker.follows_closely(now) ? untimed : 0;
-    if (!taker.enter(mine, bytes, operation_of(calls::entry_of(record.function).does), now)) {
-        taker.step_back(mine, bytes);
-        return 0;
-    }
+    if (!taker.enter(mine, bytes, meanings_[record.function].what, now)) return enters_not(taker, mine, bytes);
     record.start = now;
-    return how | entered_bit | at << at_shift | (taker.others_move_version() & beside_mask) << 32U | mine.generation;
+    return how | has_entered(at, mine);
 }
 
 void coordinate_layer::leave(const calls::call_record& record, uint64_t entered) {
-    if (entered == untouched || is_forked_since(static_cast<uint32_t>(entered))) [[unlikely]]
+    if (is_forked_since(static_cast<uint32_t>(entered))) [[unlikely]]
         return;
     // Not by the file: it may have been named too long ago.
     turn_taker& taker = takers_[entered >> at_shift & (process_slot::most_file_systems - 1)];
     const uint64_t others = (entered >> 32U & beside_mask) | (taker.others_move_version() & ~beside_mask);
-    end_turn(taker, own(), passage::under_lease, static_cast<uint32_t>(others), known(record.bytes),
+    end_turn(taker, own_of_thread, passage::under_lease, static_cast<uint32_t>(others), known(record.bytes),
              known(record.moved), record);
 }
 
 bool coordinate_layer::moved_beside_others(const calls::call_record& record) const {
     const size_t at = files_.find(record.file);
     if (at == file_mounts::nowhere) return false;
-    if (roles_[record.function] == call_role::transfer) return own().beside == uint64_t{record.number} + 1;
+    if (meanings_[record.function].role == call_role::transfer) return own().beside == uint64_t{record.number} + 1;
     return takers_[at].others_move_version() % 2 != 0;
 }
 

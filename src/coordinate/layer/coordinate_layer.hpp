@@ -51,7 +51,7 @@ namespace halcyon::coordinate {
 ///
 /// Of each process that used a coordinated file system, a file (process_facts.hpp) says how much it moved, asked and
 /// unasked, how long it waited, and which calls went on out of turn.
-class coordinate_layer final : public calls::layer {
+class coordinate_layer final : public calls::entering_layer {
   public:
     struct settings {
         page* shared = nullptr;
@@ -65,17 +65,18 @@ class coordinate_layer final : public calls::layer {
     bool start(const settings& wanted, char* complaint, size_t complaint_bytes);
 
     void invoke(calls::call_record& record, const calls::next_call& next) override {
-        const call_role role = roles_[record.function];
-        if (role == call_role::none) return next(record);
-        if (role == call_role::transfer) [[likely]] {
+        const meaning of = meanings_[record.function];
+        if (of.role == call_role::none) return next(record);
+        if (of.role == call_role::transfer) [[likely]] {
             const size_t at = files_.find(record.file);
             if (at != file_mounts::nowhere) return transfer(takers_[at], record, next);
-            if (record.bytes == calls::none || calls::entry_of(record.function).does != calls::kind::copy)
-                return next(record);
+            if (!of.copies || record.bytes == calls::none) return next(record);
         }
-        invoke_other(role, record, next);
+        invoke_other(of.role, record, next);
     }
+    [[nodiscard]] calls::entering_layer* as_entering() override { return this; }
     uint64_t enter(calls::call_record& record) override;
+    /// In the thread that entered.
     void leave(const calls::call_record& record, uint64_t entered) override;
     void on_file(const calls::named_file& file) override { files_.name(file.id, file.path); }
     void on_absence(std::string_view subject, uint64_t count) override;
@@ -95,13 +96,21 @@ class coordinate_layer final : public calls::layer {
     static constexpr size_t longest_path = 1024;
     static constexpr int64_t metadata_bytes = 4096;
 
-    /// What enter() returns of calls that are none of the coordinator's business; and of others, with the process in
-    /// the lower half, and in the upper one the file system, and who was beside it (the lower bits of
-    /// turn_taker::others_move_version).
-    static constexpr uint64_t untouched = 1 | untimed, entered_bit = uint64_t{1} << 62U;
+    /// Of what enter() returns, with the process in the lower half, and in the upper one the file system, and who was
+    /// beside it (the lower bits of turn_taker::others_move_version).
+    static constexpr uint64_t entered_bit = uint64_t{1} << 62U;
     static constexpr uint64_t at_shift = 59, beside_mask = (uint64_t{1} << 27U) - 1;
     static_assert(process_slot::most_file_systems == 8, "three bits");
 
+    /// What a function is to this layer.
+    struct meaning {
+        call_role role;
+        operation what;  ///< of a transfer
+        bool copies;
+    };
+
+    [[gnu::noinline]] uint64_t enter_unlike(calls::call_record& record, size_t at);
+    [[nodiscard]] uint64_t has_entered(size_t at, const own_calls& mine) const;
     void transfer(turn_taker& at, calls::call_record& record, const calls::next_call& next);
     [[gnu::noinline]] void invoke_other(call_role role, calls::call_record& record, const calls::next_call& next);
     void take_turn(turn_taker& at, int64_t bytes, operation what, calls::call_record& record,
@@ -115,7 +124,7 @@ class coordinate_layer final : public calls::layer {
     bool name_facts(std::string_view directory);
     bool write_facts(const char* ending);
 
-    std::array<call_role, static_cast<size_t>(calls::call_id::count)> roles_{};
+    std::array<meaning, static_cast<size_t>(calls::call_id::count)> meanings_{};
     file_mounts files_;
     forecaster asks_;
     std::array<turn_taker, process_slot::most_file_systems> takers_;

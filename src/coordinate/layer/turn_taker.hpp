@@ -37,7 +37,7 @@ struct own_calls {
 /// A call enters; goes on, or waits in pass() until it may; and leaves. enter() adds the call to `under_way` and its
 /// bytes to `moved` before it reads the turn (see process_part); pass() takes them away while it waits. When nobody
 /// else is there, a call costs three additions in the process' own cache lines, and reads the turn.
-class turn_taker {
+class alignas(64) turn_taker {
   public:
     /// `asks`: who is told of phases.
     void start(page& shared, process_slot& slot, size_t file_system, double ns_per_tick, forecaster& asks);
@@ -56,13 +56,24 @@ class turn_taker {
             begin_phase(now);
         if (part_->operation.load(std::memory_order_relaxed) != static_cast<uint32_t>(what)) [[unlikely]]
             part_->operation.store(static_cast<uint32_t>(what), std::memory_order_relaxed);
-        ++own.depth[file_system_];
         if (own.inside != rounds::none) [[unlikely]]
             begin_round(own);
-        part_->under_way.fetch_add(1, std::memory_order_seq_cst);
-        const uint32_t word = here_->turn.load(std::memory_order_seq_cst);
-        const int64_t before = part_->moved.fetch_add(bytes, std::memory_order_relaxed);
-        return turn_word::goes_under_lease(word) && before + bytes <= part_->limit.load(std::memory_order_relaxed);
+        return enter_alike(own, bytes);
+    }
+
+    /// At `now`. Whether a call is of the phase and of the operation of the one before: enter_alike() is all of enter()
+    /// then, for a thread that is in no collective call.
+    [[nodiscard]] bool is_alike(operation what, int64_t now) const {
+        return follows_closely(now) && part_->operation.load(std::memory_order_relaxed) == static_cast<uint32_t>(what);
+    }
+    [[nodiscard]] bool enter_alike(own_calls& own, int64_t bytes) {
+        process_part& part = *part_;
+        const shared_file_system& here = *here_;
+        ++own.depth[file_system_];
+        part.under_way.fetch_add(1, std::memory_order_seq_cst);
+        const uint32_t word = here.turn.load(std::memory_order_seq_cst);
+        const int64_t before = part.moved.fetch_add(bytes, std::memory_order_relaxed);
+        return turn_word::goes_under_lease(word) && before + bytes <= part.limit.load(std::memory_order_relaxed);
     }
 
     /// The call is not made after all: as if it had not entered.
@@ -78,7 +89,8 @@ class turn_taker {
     /// The call is over: it moved `moved` of `bytes`, and ended at `end`.
     void leave(own_calls& own, passage how, int64_t bytes, int64_t moved, int64_t end) {
         if (how == passage::under_lease) [[likely]] {
-            if (moved != bytes) part_->moved.fetch_add(moved - bytes, std::memory_order_relaxed);
+            if (moved != bytes) [[unlikely]]
+                part_->moved.fetch_add(moved - bytes, std::memory_order_relaxed);
             if (own.depth[file_system_] != 0) [[likely]] {
                 --own.depth[file_system_];
                 part_->under_way.fetch_sub(1, std::memory_order_release);

@@ -23,6 +23,30 @@ TEST_F(layer_test, counts_calls_alike_where_it_is_the_only_layer_and_beside_othe
     }
 }
 
+TEST_F(layer_test, counts_calls_alike_that_are_like_the_one_before_and_those_that_are_not) {
+    allow();
+    page_.shared().pause_ns = 3600'000'000'000;
+    called_process process(page_, 1);
+    process.call({});  // draws of the lease
+    for (const call_id function : {call_id::pwrite, call_id::pwrite, call_id::pread, call_id::pread}) {
+        const int64_t before = process.part().moved;
+        process.call({.function = function, .moved = 1000, .meanwhile = [&] {
+                          EXPECT_EQ(state().under_way, 1);
+                          EXPECT_EQ(process.part().moved - before, 4096);
+                      }});
+        EXPECT_EQ(state().under_way, 0);
+        EXPECT_EQ(process.part().moved - before, 1000);
+        const auto expected = function == call_id::pread ? operation::read : operation::write;
+        EXPECT_EQ(process.part().operation, static_cast<uint32_t>(expected));
+    }
+    page_.publish(0, permission::waiting, 0, {});
+    std::thread waiting([&] { process.call({.function = call_id::pread}); });
+    await_waiting(1);
+    EXPECT_EQ(state().under_way, 0);
+    allow();
+    waiting.join();
+}
+
 TEST_F(layer_test, ends_a_call_where_it_began_though_its_file_is_forgotten_meanwhile) {
     allow();
     called_process process(page_, 1);
@@ -42,7 +66,7 @@ TEST_F(layer_test, lets_no_call_enter_that_has_to_wait_or_belongs_to_others) {
         record.bytes = one.bytes;
         record.parent = one.parent;
         const uint64_t entered = process.layer().enter(record);
-        if (entered != 0) process.layer().leave(record, entered);
+        if (entered != 0 && entered != calls::entering_layer::let_go) process.layer().leave(record, entered);
         EXPECT_EQ(state().under_way, 0);
         return entered != 0;
     };

@@ -85,11 +85,10 @@ inline void set_moved(call_record& record, ssize_t result) {
     if (result >= 0) record.moved = result;
 }
 
-/// Linux appends what is written at an offset through a descriptor with O_APPEND: then it is at the end.
-inline void correct_appended(call_record& record, int fd) {
+/// Linux appends what is written at an offset through a descriptor with O_APPEND: then it is at the end. Apart: few
+/// calls come here.
+[[gnu::noinline]] inline void correct_appended(call_record& record, int fd) {
     if (record.moved <= 0 || entry_of(record.function).does != kind::write) return;
-    const open_file* file = descriptors::find(fd);
-    if (file == nullptr || !file->appends.load(std::memory_order_relaxed)) return;
     if (backends::present()) [[unlikely]] {
         if (const int64_t size = backends::size_of(fd); size != none) {
             record.offset = size - record.moved;
@@ -100,47 +99,61 @@ inline void correct_appended(call_record& record, int fd) {
     record.offset = direct::call(SYS_fstat, fd, direct::address(&now)) == 0 ? now.st_size - record.moved : none;
 }
 
-struct transfer_at {
+class transfer_at {
+  public:
+    static constexpr bool completes_record_only = true;
     template <class... Rest>
-    static bool before(call_record& record, int fd, const void*, size_t bytes, off_t offset, const Rest&...) {
+    bool before(call_record& record, int fd, const void*, size_t bytes, off_t offset, const Rest&...) {
         record.bytes = static_cast<int64_t>(bytes);
         record.offset = offset;
-        return set_file(record, fd);
+        return find_file(record, fd);
     }
     template <class... Rest>
-    static void after(call_record& record, ssize_t result, int fd, const Rest&...) {
+    void after(call_record& record, ssize_t result, int fd, const Rest&...) const {
         set_moved(record, result);
-        correct_appended(record, fd);
+        if (file_->appends.load(std::memory_order_relaxed)) [[unlikely]]
+            correct_appended(record, fd);
     }
+
+  protected:
+    bool find_file(call_record& record, int fd) {
+        file_ = descriptors::find(fd);
+        if (file_ == nullptr) return false;
+        record.file = file_->file.load(std::memory_order_relaxed);
+        return true;
+    }
+
+  private:
+    const open_file* file_ = nullptr;  // of a call that is seen; still one when its descriptor is closed meanwhile
 };
 
 struct pieces_at : transfer_at {
-    static bool before(call_record& record, int fd, const iovec* pieces, int count, off_t offset) {
+    bool before(call_record& record, int fd, const iovec* pieces, int count, off_t offset) {
         record.bytes = sum_of(pieces, count);
         record.argument = count;
         record.offset = offset;
-        return set_file(record, fd);
+        return find_file(record, fd);
     }
 };
 
 /// Offset -1 means the descriptor's position.
 struct read_pieces_at_or_next {
+    pieces_at at;
     static bool may_block(int, const iovec*, int, off_t, int flags) { return (flags & RWF_NOWAIT) == 0; }
-    static bool before(call_record& record, int fd, const iovec* pieces, int count, off_t offset, int) {
+    bool before(call_record& record, int fd, const iovec* pieces, int count, off_t offset, int) {
         return offset == -1 ? read_pieces::before(record, fd, pieces, count)
-                            : pieces_at::before(record, fd, pieces, count, offset);
+                            : at.before(record, fd, pieces, count, offset);
     }
-    static void after(call_record& record, ssize_t result, int fd, const iovec*, int, off_t offset, int) {
+    void after(call_record& record, ssize_t result, int fd, const iovec*, int, off_t offset, int) const {
         if (offset == -1) return after_next(record, result, fd);
-        set_moved(record, result);
-        correct_appended(record, fd);
+        at.after(record, result, fd);
     }
 };
 
 struct write_pieces_at_or_next : read_pieces_at_or_next {
-    static bool before(call_record& record, int fd, const iovec* pieces, int count, off_t offset, int) {
+    bool before(call_record& record, int fd, const iovec* pieces, int count, off_t offset, int) {
         return offset == -1 ? write_pieces::before(record, fd, pieces, count)
-                            : pieces_at::before(record, fd, pieces, count, offset);
+                            : at.before(record, fd, pieces, count, offset);
     }
 };
 
