@@ -70,6 +70,7 @@ class alignas(64) turn_taker {
         process_part& part = *part_;
         const shared_file_system& here = *here_;
         ++own.depth[file_system_];
+        __builtin_prefetch(&here.turn);  // beside the line of `part`: what is read behind the fence is fetched after it
         part.under_way.fetch_add(1, std::memory_order_seq_cst);
         const uint32_t word = here.turn.load(std::memory_order_seq_cst);
         const int64_t before = part.moved.fetch_add(bytes, std::memory_order_relaxed);
