@@ -25,6 +25,7 @@ bool mount(file_backend& backend, std::string_view prefix);
 /// What becomes of calls in this process; in pages that the kernel empties in a child of fork.
 enum class presence : uint32_t { not_asked = 0, none, some };
 struct alignas(65536) presence_page {
+    std::byte apart[15 * 64];  ///< from what each call looks at at the begin of other pages (descriptors::table)
     std::atomic<presence> now;
 };
 extern presence_page this_presence __attribute__((visibility("hidden")));

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 #include "calls/state/known_files.hpp"
@@ -34,11 +35,14 @@ inline constexpr int capacity = 65536;
 /// back when its last descriptor was closed, and reused only by a later open: a reader that still holds it then sees
 /// the other file's numbers, never unmapped memory.
 struct table {
+    // What lies at the begin of a page competes for the same few lines of the first cache, also with the kernel's.
+    // Most programs use low descriptors: their entries lie elsewhere, and so do those of the files.
+    std::byte apart[11 * 64];
     std::atomic<uint32_t> of_descriptor[capacity];  // index into `files`; 0: not known
-    open_file files[capacity + 1];
-    uint32_t free[capacity];
-    uint32_t free_count;
+    alignas(64) uint32_t free_count;
     uint32_t used;
+    alignas(64) open_file files[capacity + 1];
+    uint32_t free[capacity];
 };
 extern constinit std::atomic<table*> known __attribute__((visibility("hidden")));
 
