@@ -73,5 +73,16 @@ TEST_F(stored_epochs, behind_the_clock_need_not_be_written) {
     EXPECT_GT(next_on_a_full_disk(file).value().number, made->number);
 }
 
+TEST_F(stored_epochs, and_others_that_follow_one_another_within_a_quarter_are_never_ahead_of_the_clock) {
+    for (const std::string& kept_in : {std::string(), file}) {
+        SCOPED_TRACE(kept_in);
+        own_epochs of(kept_in);
+        const uint64_t first = of.next().value().number;
+        const uint64_t second = of.next().value().number;  // as after SIGHUP
+        EXPECT_GT(second, first);
+        EXPECT_LE(second, epoch_by_clock()) << "a start behind it, without the file, would have it again";
+    }
+}
+
 }  // namespace
 }  // namespace halcyon::coordinate

@@ -56,8 +56,9 @@ result<epoch_source::epoch> own_epochs::next() {
     const auto before = stored(made.warning);
     if (!before) return before.why();
     const uint64_t least = std::max(latest_, *before) + 1;
-    // Of the numbers that the clock gives, the file may have lost one that was given a moment ago.
-    const bool by_clock = epoch_by_clock() >= least;
+    // Of the numbers that the clock gives, the file may have lost one that was given a moment ago. One that the clock
+    // is about to give would be given again by a start behind this one.
+    const bool by_clock = epoch_by_clock() + 1 >= least;
     if (by_clock) wait_for_next_quarter();
     made.number = std::max(least, epoch_by_clock());
     if (!file_.empty()) {

@@ -32,11 +32,11 @@ uint64_t epoch_by_clock();
 /// Epochs of a single daemon: quarters of a second since 2025 by the machine's clock, or one more than the file says
 /// where that is more. They last until 2059.
 ///
-/// Where the clock gives the number, next() waits for the next quarter to begin, so that no two starts have the same
-/// epoch: also with a file, which may be lost, or emptied by a power loss, between the two. A clock that was set back
-/// gives an epoch that clients refuse: they do their I/O unasked, as without a coordinator, until the clock has caught
-/// up or the daemon gets a file; nobody is ever granted what another has. With a file that holds even then, and without
-/// the file's last contents the clock alone is enough.
+/// Where the clock gives the number, or is about to, next() waits for the next quarter to begin, so that no two starts
+/// have the same epoch: also with a file, which may be lost, or emptied by a power loss, between the two. A clock that
+/// was set back gives an epoch that clients refuse: they do their I/O unasked, as without a coordinator, until the
+/// clock has caught up or the daemon gets a file; nobody is ever granted what another has. With a file that holds even
+/// then, and without the file's last contents the clock alone is enough.
 class own_epochs : public epoch_source {
   public:
     /// `file`: empty for none. `latest`: that this process had already.
