@@ -164,6 +164,12 @@ class movers_of_a_storage : public testing::Test {
         }
     }
 
+    /// Of a second node, between two calls.
+    void tell(agent& by, double seconds, double bytes_per_s) const {
+        const auto moved = by.speed.observe(std::llround(bytes_per_s * seconds), seconds, false);
+        if (moved) by.note_beside(*moved, since_s_, now_s_);
+    }
+
     std::map<uint64_t, double> bytes_per_s_;
     double since_s_ = 0;  ///< exactly those move that do
 
@@ -203,6 +209,21 @@ TEST_F(movers_of_a_storage, are_not_taken_for_all_of_it_for_times_before_they_ca
     bytes_per_s_[known.id] = 5e7;
     pass(2);
     EXPECT_FALSE(fresh.fills_storage);
+}
+
+TEST_F(movers_of_a_storage, are_not_taken_for_all_of_it_since_a_node_of_another_one_has_told_of_a_moment_only) {
+    job& known = add("A", 5e7, 5e7);
+    const job& fresh = add("B", 0, 1e7);
+    pass(2);
+    agent& second = known.agents.emplace_back();
+    second.phase = inform{};
+    second.alone.add(5e7, 1);
+    for (int i = 0; i < 6; ++i) {
+        pass(0.25);
+        tell(second, 0.25, 5e7);
+    }
+    EXPECT_FALSE(fresh.fills_storage);
+    EXPECT_NEAR(known.bytes_per_s_beside(since_s_).value(), 1e8, 1e6);
 }
 
 }  // namespace

@@ -166,14 +166,17 @@ double job::known_bytes_per_s() const {
     return sum;
 }
 
-double job::bytes_per_s_beside(double movers_since_s) const {
+/// A node that begins later than the others has told too little for a while: without it, the application would seem to
+/// be slow.
+std::optional<double> job::bytes_per_s_beside(double movers_since_s) const {
     double sum = 0;
     for (const agent& one : agents) {
         if (!one.phase) continue;
-        if (one.beside.since_s == movers_since_s && one.beside.speed.seconds() >= known_after_s)
+        const double told_s = one.beside.since_s == movers_since_s ? one.beside.speed.seconds() : 0;
+        if (told_s >= known_after_s)
             sum += one.beside.speed.bytes_per_s();
-        else if (one.under_way > 0)
-            return 0;
+        else if (told_s > 0 || one.under_way > 0)
+            return std::nullopt;
     }
     return sum;
 }

@@ -150,8 +150,8 @@ struct job {
     [[nodiscard]] double bytes_per_s() const;
     /// Of those of which it is known.
     [[nodiscard]] double known_bytes_per_s() const;
-    /// Likewise, since exactly those applications move that do; 0: not known of a node that has calls under way.
-    [[nodiscard]] double bytes_per_s_beside(double movers_since_s) const;
+    /// Likewise, since exactly those applications move that do; none: too little is known of a node that moves.
+    [[nodiscard]] std::optional<double> bytes_per_s_beside(double movers_since_s) const;
     struct alone_speed {
         double bytes_per_s = 0;
         double seconds = 0;  ///< that it is about, of the node that is known least; 0: not known
@@ -171,11 +171,12 @@ struct job {
         int64_t nodes = 1;
         int64_t in_phase = 1;  ///< agents
         bool calls_under_way = false;
-        double beside_bytes_per_s = 0;
+        std::optional<double> beside_bytes_per_s;
         double beside_since_s = -1;
-        /// As bytes_per_s_beside().
-        [[nodiscard]] double beside(double movers_since_s) const {
-            return beside_since_s == movers_since_s ? beside_bytes_per_s : 0;
+        /// As bytes_per_s_beside(), of an application that has told nothing since then, too.
+        [[nodiscard]] std::optional<double> beside(double movers_since_s) const {
+            if (beside_since_s == movers_since_s) return beside_bytes_per_s;
+            return calls_under_way ? std::nullopt : std::optional(0.0);
         }
     };
     static constexpr double between_looks_s = 0.1;

@@ -1,6 +1,7 @@
 #include "coordinate/coordinator/storage_limit.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -32,7 +33,7 @@ void each_beside(registry& all, const job& of, Visitor&& visit) {
 
 /// Than its own speed alone, or what is believed of it by others.
 bool storage_limit::is_slow(const job& one, double movers_since_s) {
-    const double now = one.lately().beside(movers_since_s);
+    const double now = one.lately().beside(movers_since_s).value_or(0);
     const job::alone_speed& own = one.lately().alone;
     const double usual = own.is_known() ? own.bytes_per_s : one.usual_by_others();
     return now > 0 && now < much_slower * usual;
@@ -40,14 +41,15 @@ bool storage_limit::is_slow(const job& one, double movers_since_s) {
 
 /// Of those whose speed alone is not known.
 bool storage_limit::take_others_for_all(registry& all, const job& of, double movers_since_s) {
-    const double alone = of.lately().alone.bytes_per_s, now = of.lately().beside(movers_since_s);
+    const double alone = of.lately().alone.bytes_per_s, now = of.lately().beside(movers_since_s).value_or(0);
     double together = now;
     bool all_told = true;
     std::vector<job*> not_known;
     each_beside(all, of, [&](job& one) {
-        const double its = one.lately().beside(movers_since_s);
+        const std::optional<double> told = one.lately().beside(movers_since_s);
+        const double its = told.value_or(0);
         together += its;
-        all_told = all_told && (its > 0 || !one.lately().calls_under_way);
+        all_told = all_told && told.has_value();
         if (!one.lately().alone.is_known() && its >= least_part * (alone - now)) not_known.push_back(&one);
     });
     if (!all_told || together >= gains * alone) return false;
