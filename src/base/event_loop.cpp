@@ -93,7 +93,9 @@ int event_loop::wait_ms(int64_t most_ns) const {
 }
 
 result<void> event_loop::run_once(int64_t most_ns) {
-    const int ready = ::epoll_wait(epoll_.get(), events_.data(), most_events, wait_ms(most_ns));
+    int ready = ::epoll_wait(epoll_.get(), events_.data(), most_events, wait_ms(most_ns));
+    // Also where the process was stopped, and goes on (signal(7)): by then, much may have become ready.
+    if (ready < 0 && errno == EINTR) ready = ::epoll_wait(epoll_.get(), events_.data(), most_events, 0);
     if (ready < 0 && errno != EINTR) return system_failure("epoll_wait", errno);
     for (int i = 0; i < ready; ++i) call(events_[static_cast<size_t>(i)]);
     if (timers_.next_ns()) timers_.run_due(monotonic_ns());

@@ -37,7 +37,8 @@ class event_loop {
     [[nodiscard]] timer_queue& timers() { return timers_; }
 
     /// Waits for something that is ready or due, at most `most_ns` (negative: no limit), and runs its functions.
-    /// Descriptors come before timers, each ready one once, so that none waits for another that is always ready.
+    /// Descriptors come before timers, each ready one once, so that none waits for another that is always ready. Where
+    /// the process was stopped meanwhile, what became ready in that time has been seen to when this returns.
     result<void> run_once(int64_t most_ns = -1);
     /// Until stop(), which also ends a run() that is called later.
     result<void> run();

@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 #include <sys/eventfd.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
+#include <fstream>
 #include <string>
 #include <thread>
 
@@ -117,6 +120,40 @@ TEST_F(event_loops, stop_when_another_thread_says_so) {
     other.join();
     loop_->stop();
     ASSERT_TRUE(loop_->run().ok()) << "said before it runs, too";
+}
+
+/// Whether the process comes to sleep, as in a wait for events, within a minute.
+bool await_sleep(pid_t pid) {
+    for (int waited_ms = 0; waited_ms < 60'000; ++waited_ms, ::usleep(1000)) {
+        std::ifstream in("/proc/" + std::to_string(pid) + "/stat");
+        std::string line;
+        std::getline(in, line);
+        const size_t name_ends = line.rfind(") ");
+        if (name_ends != std::string::npos && line.compare(name_ends, 4, ") S ") == 0) return true;
+    }
+    return false;
+}
+
+// Whoever goes on looks at the time next, and takes what it did not hear for silence.
+TEST_F(event_loops, call_who_became_ready_while_the_process_was_stopped) {
+    int ends[2] = {-1, -1};
+    ASSERT_EQ(::pipe(ends), 0);
+    const descriptor reads(ends[0]), writes(ends[1]);
+    const pid_t pid = ::fork();
+    if (pid == 0) {
+        letter(reads, 'r');
+        static_cast<void>(loop_->run_once());
+        ::_exit(called_ == "r" ? 0 : 1);
+    }
+    ASSERT_TRUE(await_sleep(pid));
+    ::kill(pid, SIGSTOP);
+    int status = 0;
+    ASSERT_EQ(::waitpid(pid, &status, WUNTRACED), pid);
+    ASSERT_TRUE(WIFSTOPPED(status));
+    ASSERT_EQ(::write(writes.get(), "x", 1), 1);
+    ::kill(pid, SIGCONT);
+    ASSERT_EQ(::waitpid(pid, &status, 0), pid);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
 TEST_F(event_loops, refuse_a_descriptor_that_is_closed) {
