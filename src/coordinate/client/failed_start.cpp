@@ -7,6 +7,7 @@
 #include "calls/state/direct_call.hpp"
 #include "coordinate/client/page_access.hpp"
 #include "coordinate/page/node_name.hpp"
+#include "coordinate/page/own_node.hpp"
 
 namespace halcyon::coordinate::page_access::failed_start {
 namespace direct = calls::direct;
@@ -35,21 +36,6 @@ struct {
     char why[800];
 } remembered;
 
-/// As node_identity::of_this_process().
-node_identity own_identity() {
-    node_identity me;
-    const int fd = direct::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-    if (fd >= 0) {
-        direct::read(fd, me.boot_id.data(), me.boot_id.size() - 1);
-        direct::close(fd);
-    }
-    struct stat about {};
-    const char* const path = "/proc/self/ns/net";
-    if (direct::call(SYS_newfstatat, AT_FDCWD, direct::address(path), direct::address(&about), 0) == 0)
-        me.network_namespace = about.st_ino;
-    return me;
-}
-
 /// Whether there is a folder; then `file` is named.
 bool name_file(const settings& wanted) {
     if (*wanted.facts == '\0') return false;
@@ -58,7 +44,7 @@ bool name_file(const settings& wanted) {
     char job[100];
     wanted.job.name_socket(job, sizeof job);
     const int length = snprintf(file, sizeof file, "%s/%.64s-%016llx.%s.no-agent", wanted.facts, node.nodename,
-                                static_cast<unsigned long long>(node_mark(own_identity())), job);
+                                static_cast<unsigned long long>(node_mark(own_node())), job);
     return length > 0 && static_cast<size_t>(length) < sizeof file;
 }
 

@@ -4,11 +4,16 @@
 
 #include <algorithm>
 
+#include "coordinate/page/node_name.hpp"
+#include "coordinate/page/own_node.hpp"
+
 namespace halcyon::coordinate::process_facts {
 
 bool name_file(char* out, size_t room, std::string_view directory, const char* host, uint64_t owner) {
-    const int length = snprintf(out, room, "%.*s/%.64s.%d.%u.coordinate", static_cast<int>(directory.size()),
-                                directory.data(), host, process_slot::pid_of(owner), process_slot::start_of(owner));
+    const auto mark = static_cast<unsigned long long>(node_mark(own_node()));
+    const int length =
+        snprintf(out, room, "%.*s/%.64s-%016llx.%d.%u.coordinate", static_cast<int>(directory.size()), directory.data(),
+                 host, mark, process_slot::pid_of(owner), process_slot::start_of(owner));
     return length > 0 && static_cast<size_t>(length) < room;
 }
 

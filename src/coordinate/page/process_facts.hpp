@@ -6,14 +6,14 @@
 
 #include "coordinate/page/page.hpp"
 
-/// The file `<host>.<process id>.<start of the process>.coordinate`, in which a process says at its end how it took
-/// turns: since it began, whatever programs it has been. Its agent writes the file of a process that died before. Safe
-/// within applications.
+/// The file `<node>.<process id>.<start of the process>.coordinate` (node_name.hpp), in which a process says at its end
+/// how it took turns: since it began, whatever programs it has been. Its agent writes the file of a process that died
+/// before. Safe within applications.
 namespace halcyon::coordinate::process_facts {
 
 inline constexpr size_t longest_text = 8192;
 
-/// False: there is no room for the path.
+/// `host`: the host's name, of which the node's begins. False: there is no room for the path.
 bool name_file(char* out, size_t room, std::string_view directory, const char* host, uint64_t owner);
 
 /// The length of the text; 0: the process used no coordinated file system, there is nothing to tell.
