@@ -86,6 +86,23 @@ TEST(speed_alone, stays_known_where_one_more_node_begins_that_has_told_nothing_y
     }
 }
 
+TEST(speed_alone, stays_known_where_one_more_node_has_told_of_a_moment_alone) {
+    job one;
+    for (int i = 0; i < 2; ++i) one.agents.emplace_back().phase = inform{};
+    one.agents[0].alone.add(1e8, 1);
+    one.agents[1].phase_told_s = 10;
+    one.agents[1].alone.add(5e6, 0.1);  // then another application begins
+    EXPECT_TRUE(one.alone(10.3).is_known());
+    EXPECT_NEAR(one.alone(10.3).bytes_per_s, 1e8, 1);
+    EXPECT_FALSE(one.alone(10.3).of_all) << "nothing is learnt of a part";
+    EXPECT_TRUE(one.alone(10.6).is_known());
+    EXPECT_NEAR(one.alone(10.6).bytes_per_s, 1.5e8, 1);
+    EXPECT_TRUE(one.alone(10.6).of_all);
+    one.storage.bytes_per_s = 1e9;
+    one.fills_storage = true;
+    EXPECT_NEAR(one.most_demand(60), 0.15, 1e-9) << "for as long as they move side by side";
+}
+
 TEST(speed_alone, takes_nodes_whose_calls_go_on_for_as_fast_as_those_that_are_known) {
     conversation c = two_nodes();
     for (int i = 0; i < 6; ++i) {

@@ -25,6 +25,20 @@ constexpr double known_after_s = moved_alone::known_after_s;
 /// Any will do to tell small phases from large ones.
 constexpr double first_bytes_per_s = 1e8;
 
+/// Nodes that have moved alone.
+struct some_nodes {
+    double bytes_per_s = 0;
+    double seconds = never;  ///< of the one that is known least
+    int64_t count = 0;
+
+    void add(const mean_speed& one) { add(some_nodes{one.bytes_per_s(), one.seconds(), 1}); }
+    void add(const some_nodes& others) {
+        bytes_per_s += others.bytes_per_s;
+        seconds = std::min(seconds, others.seconds);
+        count += others.count;
+    }
+};
+
 double left_after(double left_s, double worked_s) {
     const double still_s = left_s - worked_s;
     return std::max(least_left_s, still_s > 0 ? still_s : -still_s);
@@ -203,27 +217,37 @@ double job::speed_by_others() const {
 
 /// The first reports of the nodes of a phase do not come at once, and speeds are known one report later. Without all of
 /// them the application would seem to be smaller than it is, until enough is known of some: one that begins later than
-/// the others takes nothing from that. A node that moves nothing has no part in it.
+/// the others takes nothing from that, nor what it tells first. A node that moves nothing has no part in it.
 job::alone_speed job::alone(double now_s) const {
     constexpr double first_reports_within_s = 0.5;
     const bool has_phase = in_phase();
-    alone_speed found{0, never};
-    int64_t known = 0, not_known = 0, young = 0;
+    some_nodes known, hardly, hardly_and_young;
+    int64_t not_known = 0, young = 0;
     for (const agent& one : agents) {
         if (has_phase && !one.phase) continue;
-        if (one.alone.seconds() > 0) {
-            ++known;
-            found.bytes_per_s += one.alone.bytes_per_s();
-            found.seconds = std::min(found.seconds, one.alone.seconds());
-        } else if (has_phase && now_s - one.phase_told_s < first_reports_within_s) {
+        const bool is_young = has_phase && now_s - one.phase_told_s < first_reports_within_s;
+        if (one.alone.seconds() >= known_after_s)
+            known.add(one.alone);
+        else if (one.alone.seconds() > 0)
+            (is_young ? hardly_and_young : hardly).add(one.alone);
+        else if (is_young)
             ++young;
-        } else if (has_phase) {
+        else if (has_phase)
             not_known += one.phase->bytes_moved > 0 ? 1 : 0;
-        }
     }
-    if (known == 0 || (young > 0 && !found.is_known())) return {};
-    found.of_all = not_known == 0 && young == 0;
-    found.bytes_per_s *= static_cast<double>(known + not_known) / static_cast<double>(known);
+    int64_t left_out = young;
+    if (known.count > 0) {  // the others make them no less known
+        left_out += hardly_and_young.count;
+        hardly.seconds = never;
+    } else {
+        if (young > 0) return {};
+        hardly.add(hardly_and_young);
+    }
+    known.add(hardly);
+    if (known.count == 0) return {};
+    alone_speed found{known.bytes_per_s, known.seconds};
+    found.of_all = not_known == 0 && left_out == 0;
+    found.bytes_per_s *= static_cast<double>(known.count + not_known) / static_cast<double>(known.count);
     return found;
 }
 
