@@ -27,7 +27,7 @@ class dynamic {
     /// are, and the less of the queue its head is.
     static constexpr uint32_t head_of(uint32_t count) {
         if (count <= exact) return count;
-        return count <= 12 ? std::min(count, 10U) : count <= 32 ? exact : 7;
+        return count <= 12 ? std::min(count, 10U) : count <= 32 ? exact : count <= 64 ? 7 : 6;
     }
     static constexpr uint64_t head_positions(size_t count) { return count <= 16 ? 300 : count <= 32 ? 64 : 16; }
 
