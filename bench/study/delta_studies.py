@@ -155,9 +155,11 @@ STUDIES = {
         75, SAW, metric="cpu-hours", others=("set-10",), others_at=Delays(parse_delays("0,0.4TA")), saw=CORE_SECONDS,
     ),
     "factors": Study(
+        # Not `delay`: side by side, A takes 1.25 times as long, which is just what `delay` tolerates, so that it lets B
+        # in at once or not by chance.
         "four files against one, as in `files`, where the factors are to be least", "6.14", _bed(4, 2),
         {"": _four_files(MIB)}, ("none", "fcfs", "interrupt", "dynamic"), 55, SAW,
-        others=("delay", "fair-share", "set-10"), others_at=SAW_OTHERS_AT, saw=FACTORS,
+        others=("fair-share", "set-10"), others_at=SAW_OTHERS_AT, saw=FACTORS,
     ),
     "underload": Study(
         # Together they want 1.4 times what the storage carries, above the factor of 1.25 that `delay` tolerates: B
