@@ -21,7 +21,8 @@ LEAST_SMALL_FACTOR = 6.0
 SMALL_BYTES = 32 * MIB
 SMALL_AT_TA = 0.05
 """When that writer starts, in units of the others' time alone: they are in the middle of their I/O."""
-DELTA = Delays(parse_delays("-1TA,-0.75TA,-0.5TA,-0.25TA,0,0.25TA,0.5TA,0.75TA,1TA"))
+DELTA = Delays(parse_delays("-1.05TA,-0.75TA,-0.5TA,-0.25TA,0,0.25TA,0.5TA,0.75TA,1.05TA"))
+"""From end to end. At just T_A, chance decides whether one has ended when the other one comes, and may interrupt it."""
 OTHERS_AT = Delays(parse_delays("0,0.25TA,0.5TA,0.75TA"))
 FEW = Delays(parse_delays("-0.4TA,0,0.2TA,0.4TA,5s"))
 SAW = Delays(parse_delays("-0.4TA,0,0.2TA,0.4TA,0.6TA,0.7TA,0.8TA,0.9TA,0.97TA,1.2TA"))
