@@ -219,8 +219,12 @@ def wait_for(condition: Callable[[], Any], limit_s: float = 20, what: str = "") 
 
 
 def is_gone(pid: int) -> bool:
-    """True once the process has ended (a zombie that nobody reaps counts as ended)."""
-    return state_of(pid) in "ZX"
+    """True once the process has ended, with all of its threads (a zombie that nobody reaps counts as ended)."""
+    try:
+        others = len(list(Path(f"/proc/{pid}/task").iterdir())) > 1
+    except (FileNotFoundError, ProcessLookupError):
+        return True
+    return not others and state_of(pid) in "ZX"
 
 
 def state_of(pid: int) -> str:
