@@ -146,7 +146,8 @@ def _bars(axes: Axes, phases: Sequence[Phase], zero_ns: int, colour: str, label:
 
 def _command(name: str, host: str, period_s: float, phases: int) -> Command:
     file = str(mount_point(host, 0) / name)
-    return Command(name, (sys.executable, "-c", _WRITE, file, str(PHASE_BYTES), str(period_s), str(phases)), (host,))
+    python = ("sh", "-c", 'exec "$HALCYON_PYTHON" -c "$0" "$@"', _WRITE)
+    return Command(name, (*python, file, str(PHASE_BYTES), str(period_s), str(phases)), (host,))
 
 
 def say(told: Progress) -> None:
