@@ -64,7 +64,8 @@ TEST(faults, one_that_comes_back_into_a_stop_is_waited_for_until_it_has_stopped)
     EXPECT_TRUE(c.has_turn("B"));
 }
 
-TEST(faults, one_that_comes_back_and_tells_its_phase_is_called_back_once) {
+/// A has told its phase anew.
+conversation holder_that_came_back_into_a_stop() {
     conversation c = holder_and_waiter(conversation::quick(policy::rule::interrupt));
     c.break_off("A");
     c.pass(0.3, {"B"});
@@ -72,6 +73,11 @@ TEST(faults, one_that_comes_back_and_tells_its_phase_is_called_back_once) {
     inform again = phase_of(1);
     again.lease = c.lease["A"];
     c.say("A", again);
+    return c;
+}
+
+TEST(faults, one_that_comes_back_and_tells_its_phase_is_called_back_once) {
+    conversation c = holder_that_came_back_into_a_stop();
     c.say("A", stopping{c.lease["A"], 7});
     EXPECT_EQ(c.look(), (std::vector<std::string>{"A -> register A", "A <- registered", "A <- recall lease 3",
                                                   "A -> inform phase 1", "A -> stopping lease 3 round 7",
@@ -79,13 +85,7 @@ TEST(faults, one_that_comes_back_and_tells_its_phase_is_called_back_once) {
 }
 
 TEST(faults, one_that_comes_back_into_a_stop_and_does_not_stop_loses_its_phase_with_the_lease) {
-    conversation c = holder_and_waiter(conversation::quick(policy::rule::interrupt));
-    c.break_off("A");
-    c.pass(0.3, {"B"});
-    c.join("A", 1000);
-    inform again = phase_of(1);
-    again.lease = c.lease["A"];
-    c.say("A", again);
+    conversation c = holder_that_came_back_into_a_stop();
     c.pass(5.5, {"A", "B"}, fast);  // moves on, and answers no recall
     EXPECT_EQ(c.told.counted().overdue_stops, 1U);
     EXPECT_TRUE(c.has_turn("B"));

@@ -41,10 +41,7 @@ TEST_F(turn_agents, say_that_they_stopped_when_nothing_is_under_way_and_the_cach
 }
 
 TEST_F(turn_agents, do_not_say_that_they_stopped_when_a_program_has_joined_while_the_caches_were_cleaned) {
-    join();
-    begin();
-    hear(recall{7});
-    hear(stop{7, 1});
+    begin_and_call_back();
     node.moved = 500;
     node.under_way = 0;
     advance(0.01);
@@ -63,10 +60,7 @@ TEST_F(turn_agents, do_not_say_that_they_stopped_when_a_program_has_joined_while
 }
 
 TEST_F(turn_agents, stay_in_the_phase_that_was_stopped_until_it_is_their_turn_again) {
-    join();
-    begin();
-    hear(recall{7});
-    hear(stop{7, 1});
+    begin_and_call_back();
     node.under_way = 0;
     node.waiting = 1;
     node.moved = 10;
@@ -162,10 +156,7 @@ TEST_F(turn_agents, wait_for_an_aggregator_though_other_nodes_took_long_to_tell_
 }
 
 TEST_F(turn_agents, tell_of_a_long_call_though_the_coordinator_was_silent_for_a_moment_in_the_stop) {
-    join();
-    begin();
-    hear(recall{7});
-    hear(stop{7, 1});
+    begin_and_call_back();
     advance(lease_silence_s + 0.1);
     hear(heartbeat{});
     look();
@@ -177,10 +168,7 @@ TEST_F(turn_agents, tell_of_a_long_call_though_the_coordinator_was_silent_for_a_
 }
 
 TEST_F(turn_agents, tell_of_a_long_call_in_a_stop_though_nothing_of_the_lease_is_left_for_another_one) {
-    join();
-    begin();
-    hear(recall{7});
-    hear(stop{7, 1});
+    begin_and_call_back();
     node.pool = 0;
     node.waiting = 1;
     advance(0.02);

@@ -136,10 +136,7 @@ TEST_F(turn_agents, look_once_more_when_a_phase_ends_and_no_oftener) {
 }
 
 TEST_F(turn_agents, look_once_more_before_they_give_back_a_turn_that_was_called_back_when_the_coordinator_fell_silent) {
-    join();
-    begin();
-    hear(recall{7});
-    hear(stop{7, 5});
+    begin_and_call_back(5);
     node.moved = 10;
     node.under_way = 0;
     advance(0.99);

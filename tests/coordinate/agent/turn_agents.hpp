@@ -76,12 +76,17 @@ class turn_agents : public testing::Test {
         look();
     }
 
-    /// The phase has stopped, for one more call that waits.
-    void stop_for_a_call_that_waits() {
+    /// A phase whose turn is called back: nobody begins a round from `round` on.
+    void begin_and_call_back(uint64_t round = 1) {
         join();
         begin();
         hear(recall{7});
-        hear(stop{7, 1});
+        hear(stop{7, round});
+    }
+
+    /// The phase has stopped, for one more call that waits.
+    void stop_for_a_call_that_waits() {
+        begin_and_call_back();
         node.under_way = 0;
         node.waiting = 1;
         advance();
