@@ -62,6 +62,18 @@ class entering_layer_test : public testing::Test {
         EXPECT_EQ(only_.last.start != 0, timed);
     }
 
+    struct counts {
+        int made, completed, left, passed;
+    };
+    /// Calls up to now, none of which is under way.
+    void expect_counts(const counts& all) const {
+        EXPECT_EQ(made_, all.made);
+        EXPECT_EQ(completed_, all.completed);
+        EXPECT_EQ(only_.left, all.left);
+        EXPECT_EQ(only_.passed, all.passed);
+        EXPECT_EQ(this_thread().current, 0U);
+    }
+
     noting_layer only_;
     int made_ = 0, completed_ = 0;
 };
@@ -72,11 +84,7 @@ TEST_F(entering_layer_test, is_told_the_end_of_a_call_that_enters) {
         EXPECT_EQ(call<after_call::for_layers>(), 4096);
         expect_whole(answer == 2);
     }
-    EXPECT_EQ(made_, 2);
-    EXPECT_EQ(completed_, 2);
-    EXPECT_EQ(only_.left, 2);
-    EXPECT_EQ(only_.passed, 0);
-    EXPECT_EQ(this_thread().current, 0U);
+    expect_counts({.made = 2, .completed = 2, .left = 2, .passed = 0});
 }
 
 TEST_F(entering_layer_test, is_not_told_the_end_of_a_call_that_it_lets_go) {
@@ -84,21 +92,13 @@ TEST_F(entering_layer_test, is_not_told_the_end_of_a_call_that_it_lets_go) {
     EXPECT_EQ(call(), 4096);
     EXPECT_EQ(completed_, 1);
     EXPECT_EQ(call<after_call::for_layers>(), 4096);
-    EXPECT_EQ(completed_, 1);
-    EXPECT_EQ(made_, 2);
-    EXPECT_EQ(only_.left, 0);
-    EXPECT_EQ(only_.passed, 0);
-    EXPECT_EQ(this_thread().current, 0U);
+    expect_counts({.made = 2, .completed = 1, .left = 0, .passed = 0});
 }
 
 TEST_F(entering_layer_test, sees_a_call_pass_that_may_not_enter) {
     EXPECT_EQ(call<after_call::for_layers>(), 4096);
     expect_whole(true);
-    EXPECT_EQ(made_, 1);
-    EXPECT_EQ(completed_, 1);
-    EXPECT_EQ(only_.passed, 1);
-    EXPECT_EQ(only_.left, 0);
-    EXPECT_EQ(this_thread().current, 0U);
+    expect_counts({.made = 1, .completed = 1, .left = 0, .passed = 1});
 }
 
 TEST_F(entering_layer_test, is_entered_by_no_call_beside_another_layer) {
