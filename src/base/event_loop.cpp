@@ -1,6 +1,7 @@
 #include "base/event_loop.hpp"
 
 #include <sys/eventfd.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,8 +14,9 @@
 namespace halcyon {
 namespace {
 
-/// The number of the bell, which no watch has: generations begin with 1.
-constexpr uint64_t bell_number = 0;
+/// Of the bell and of the alarm; no watch has them, since generations begin with 1.
+constexpr uint64_t bell_number = 0, alarm_number = 1;
+constexpr int64_t at_once = 0, never = std::numeric_limits<int64_t>::max();
 
 uint64_t number_of(size_t index, uint32_t generation) {
     return uint64_t{generation} << 32 | index;
@@ -34,9 +36,13 @@ result<std::unique_ptr<event_loop>> event_loop::start() {
     if (!epoll) return system_failure("epoll_create1", errno);
     descriptor bell(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (!bell) return system_failure("eventfd", errno);
-    if (control(epoll.get(), EPOLL_CTL_ADD, bell.get(), EPOLLIN, bell_number) != 0)
+    descriptor alarm(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
+    if (!alarm) return system_failure("timerfd_create", errno);
+    // The alarm is told of once each time: nobody has to read it.
+    if (control(epoll.get(), EPOLL_CTL_ADD, bell.get(), EPOLLIN, bell_number) != 0 ||
+        control(epoll.get(), EPOLL_CTL_ADD, alarm.get(), EPOLLIN | EPOLLET, alarm_number) != 0)
         return system_failure("epoll_ctl", errno);
-    return std::unique_ptr<event_loop>(new event_loop(std::move(epoll), std::move(bell)));
+    return std::unique_ptr<event_loop>(new event_loop(std::move(epoll), std::move(bell), std::move(alarm)));
 }
 
 result<event_loop::watch> event_loop::add(int fd, uint32_t events, std::function<void(uint32_t events)> ready) {
@@ -81,23 +87,41 @@ void event_loop::remove(watch w) {
     free_.push_back(*index);
 }
 
-/// Rounded up: a timer that fires early would find that nothing is due.
-int event_loop::wait_ms(int64_t most_ns) const {
-    if (is_stopped_) return 0;
-    const auto next_ns = timers_.next_ns();
-    if (!next_ns && most_ns < 0) return -1;
-    int64_t wait_ns = most_ns < 0 ? std::numeric_limits<int64_t>::max() : most_ns;
-    if (next_ns) wait_ns = std::min(wait_ns, std::max<int64_t>(*next_ns - monotonic_ns(), 0));
-    const int64_t ms = wait_ns / 1'000'000 + (wait_ns % 1'000'000 != 0 ? 1 : 0);
-    return static_cast<int>(std::min<int64_t>(ms, std::numeric_limits<int>::max()));
+int64_t event_loop::wait_until_ns(int64_t most_ns) const {
+    if (is_stopped_ || most_ns == 0) return at_once;
+    const int64_t now_ns = monotonic_ns();
+    int64_t until_ns = most_ns < 0 ? never : now_ns + std::min(most_ns, never - now_ns);
+    if (const auto next_ns = timers_.next_ns()) until_ns = std::min(until_ns, *next_ns);
+    return until_ns > now_ns ? until_ns : at_once;
 }
 
-result<void> event_loop::run_once(int64_t most_ns) {
-    int ready = ::epoll_wait(epoll_.get(), events_.data(), most_events, wait_ms(most_ns));
+/// An alarm that is set for an earlier time stays: when it comes, it is set anew. So it is set a few times a second
+/// where epoll_wait() would set and take back one of its own in each round, which on a virtual machine takes as long as
+/// a short message.
+result<int> event_loop::wait(int64_t until_ns) {
+    if (until_ns != at_once && until_ns != never && (alarm_ns_ == never || until_ns < alarm_ns_)) {
+        const int64_t in_ns = std::max<int64_t>(until_ns - monotonic_ns(), 1);  // 0 would unset it
+        itimerspec when{};
+        when.it_value = {.tv_sec = in_ns / 1'000'000'000, .tv_nsec = in_ns % 1'000'000'000};
+        if (::timerfd_settime(alarm_.get(), 0, &when, nullptr) != 0)
+            return system_failure("timerfd_settime", errno);
+        alarm_ns_ = until_ns;
+    }
+    int ready = ::epoll_wait(epoll_.get(), events_.data(), most_events, until_ns == at_once ? 0 : -1);
     // Also where the process was stopped, and goes on (signal(7)): by then, much may have become ready.
     if (ready < 0 && errno == EINTR) ready = ::epoll_wait(epoll_.get(), events_.data(), most_events, 0);
     if (ready < 0 && errno != EINTR) return system_failure("epoll_wait", errno);
-    for (int i = 0; i < ready; ++i) call(events_[static_cast<size_t>(i)]);
+    return std::max(ready, 0);
+}
+
+result<void> event_loop::run_once(int64_t most_ns) {
+    const int64_t until_ns = wait_until_ns(most_ns);
+    for (bool waits = true; waits;) {
+        const auto ready = wait(until_ns);
+        if (!ready) return ready.why();
+        waits = *ready == 1 && events_[0].data.u64 == alarm_number && until_ns > monotonic_ns();
+        for (int i = 0; i < *ready; ++i) call(events_[static_cast<size_t>(i)]);
+    }
     if (timers_.next_ns()) timers_.run_due(monotonic_ns());
     return {};
 }
@@ -107,6 +131,10 @@ void event_loop::call(const epoll_event& event) {
         uint64_t rung = 0;
         static_cast<void>(!::read(bell_.get(), &rung, sizeof rung));
         is_stopped_ = true;
+        return;
+    }
+    if (event.data.u64 == alarm_number) {
+        alarm_ns_ = never;
         return;
     }
     const auto index = slot_of(event.data.u64);

@@ -16,8 +16,8 @@
 namespace halcyon {
 
 /// Waits for descriptors (epoll, level-triggered) and timers (CLOCK_MONOTONIC, which never steps) on one thread, and
-/// runs the function of each that is ready. Once all are watched it allocates nothing. Timers fire at most a
-/// millisecond late, plus what the functions before them take.
+/// runs the function of each that is ready. Once all are watched it allocates nothing. Timers fire late
+/// by what the functions before them take, and the kernel to wake the thread.
 ///
 /// Threads: stop() may be called by any thread and in a signal handler; all else belongs to the thread of the loop.
 class event_loop {
@@ -51,12 +51,15 @@ class event_loop {
         int fd = -1;  ///< negative: free
         uint32_t generation = 1;
     };
-    event_loop(descriptor epoll, descriptor bell) : epoll_(std::move(epoll)), bell_(std::move(bell)) {}
+    event_loop(descriptor epoll, descriptor bell, descriptor alarm)
+        : epoll_(std::move(epoll)), bell_(std::move(bell)), alarm_(std::move(alarm)) {}
     [[nodiscard]] std::optional<size_t> slot_of(uint64_t number) const;
-    [[nodiscard]] int wait_ms(int64_t most_ns) const;
+    [[nodiscard]] int64_t wait_until_ns(int64_t most_ns) const;
+    result<int> wait(int64_t until_ns);
     void call(const epoll_event& event);
 
-    descriptor epoll_, bell_;
+    descriptor epoll_, bell_, alarm_;
+    int64_t alarm_ns_ = INT64_MAX;  ///< when it comes, CLOCK_MONOTONIC; INT64_MAX: it is not set
     std::vector<slot> slots_;
     std::vector<size_t> free_;
     timer_queue timers_;

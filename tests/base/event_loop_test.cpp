@@ -106,6 +106,39 @@ TEST_F(event_loops, fire_timers_when_they_are_due_and_not_before) {
     EXPECT_GE(fired, when);
 }
 
+TEST_F(event_loops, wait_for_as_long_as_they_may_whatever_they_waited_for_before) {
+    const auto waits = [&](int64_t most_ns) {
+        const int64_t begin = monotonic_ns();
+        EXPECT_TRUE(loop_->run_once(most_ns).ok());
+        return monotonic_ns() - begin;
+    };
+    const auto timer = loop_->timers().add([] {});
+    const descriptor ready = ready_descriptor(), late(::eventfd(0, EFD_CLOEXEC));
+    const auto leave_alarm = [&](int64_t in_ns) {
+        const auto watch = letter(ready, 'r');
+        loop_->timers().set(timer, monotonic_ns() + in_ns);
+        static_cast<void>(waits(-1));
+        loop_->timers().unset(timer);
+        loop_->remove(watch);
+    };
+    // It is still to come: too early, or, where this comes to an end at all, too late.
+    for (const int64_t in_ns : {int64_t{2'000'000}, int64_t{3'600'000'000'000}}) {
+        leave_alarm(in_ns);
+        for (const int64_t most_ns : {int64_t{1'000'000}, int64_t{20'000'000}, int64_t{5'000'000}})
+            EXPECT_GE(waits(most_ns), most_ns);
+    }
+    leave_alarm(1'000'000);
+    letter(late, 'l');
+    std::jthread later([&] {
+        ::usleep(10'000);
+        const uint64_t one = 1;
+        static_cast<void>(!::write(late.get(), &one, sizeof one));
+    });
+    called_.clear();
+    static_cast<void>(waits(-1));
+    EXPECT_EQ(called_, "l") << "an alarm of before is no reason to return";
+}
+
 TEST_F(event_loops, fire_timers_beside_a_descriptor_that_is_always_ready) {
     const descriptor ready = ready_descriptor();
     letter(ready, 'r');
