@@ -24,6 +24,13 @@ inline std::string shown(const rapidjson::Value& value) {
     return value.IsNull() ? "null" : value.IsArray() ? "a list" : "an object";
 }
 
+/// Of those of one name, the first.
+inline const rapidjson::Value* find_member(const rapidjson::Value& object, std::string_view name) {
+    for (const auto& [key, value] : object.GetObject())
+        if (std::string_view(key.GetString(), key.GetStringLength()) == name) return &value;
+    return nullptr;
+}
+
 /// Visitor of fields that reads them. After the first thing that is wrong it goes on, and changes nothing of what it
 /// says.
 class field_reader {
@@ -101,10 +108,9 @@ class field_reader {
   private:
     template <class Expected>
     const rapidjson::Value* find(const char* name, need how, Expected expected) {
-        const auto at = object_.FindMember(name);
-        if (at != object_.MemberEnd()) return &at->value;
-        if (how == need::required) check_.wrong(name, "missing", expected());
-        return nullptr;
+        const rapidjson::Value* const found = find_member(object_, name);
+        if (found == nullptr && how == need::required) check_.wrong(name, "missing", expected());
+        return found;
     }
     template <class Value, class Read>
     void list(const char* name, std::vector<Value>& values, size_t longest, Read read) {

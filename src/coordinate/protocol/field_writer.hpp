@@ -1,12 +1,15 @@
 #pragma once
 
+#include <array>
+#include <charconv>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
-#include "base/rapidjson.hpp"
 #include "coordinate/protocol/fields.hpp"
 #include "coordinate/protocol/range_check.hpp"
 
@@ -16,9 +19,10 @@ namespace halcyon::coordinate {
 class field_writer {
   public:
     explicit field_writer(std::string_view type) : check_(type) {
-        json_.StartObject();
-        key("type");
-        put(type);
+        out_.reserve(usual_bytes);
+        out_ += R"({"type":")";
+        out_ += type;
+        out_ += '"';
     }
 
     template <class Integer, class Least, class Most>
@@ -30,7 +34,7 @@ class field_writer {
     void number(const char* name, double value, double least, double most, need) {
         if (!check_.number(name, value, least, most)) return;
         key(name);
-        json_.Double(value);
+        put(value);
     }
     void text(const char* name, std::string_view value, size_t shortest, size_t longest, need) {
         check_.text(name, value, shortest, longest);
@@ -46,11 +50,11 @@ class field_writer {
         put(names[index]);
     }
     void wholes(const char* name, const std::vector<uint32_t>& values, size_t longest) {
-        list(name, values, longest, [&](uint32_t value) { json_.Uint(value); });
+        list(name, values, longest, [&](uint32_t value) { put(value); });
     }
     void numbers(const char* name, const std::vector<double>& values, size_t longest) {
         list(name, values, longest, [&](double value) {
-            if (check_.number(name, value, -largest_number, largest_number)) json_.Double(value);
+            if (check_.number(name, value, -largest_number, largest_number)) put(value);
         });
     }
     void texts(const char* name, const std::vector<std::string>& values, size_t longest) {
@@ -62,32 +66,56 @@ class field_writer {
 
     decoded<std::string> line() {
         if (check_.first_wrong()) return *check_.first_wrong();
-        json_.EndObject();
-        if (out_.GetSize() > longest_line)
-            return rejection{rejection::kind::not_json, "line", std::to_string(out_.GetSize()) + " bytes",
+        out_ += '}';
+        if (out_.size() > longest_line)
+            return rejection{rejection::kind::not_json, "line", std::to_string(out_.size()) + " bytes",
                              "at most " + std::to_string(longest_line)};
-        return std::string(out_.GetString(), out_.GetSize());
+        return std::move(out_);
     }
 
   private:
-    void key(std::string_view name) { json_.Key(name.data(), static_cast<rapidjson::SizeType>(name.size())); }
-    void put(std::string_view value) { json_.String(value.data(), static_cast<rapidjson::SizeType>(value.size())); }
-    void put(int64_t value) { json_.Int64(value); }
-    void put(uint64_t value) { json_.Uint64(value); }
+    static constexpr size_t usual_bytes = 256;
+
+    /// Names of fields hold nothing that JSON writes in another way.
+    void key(std::string_view name) {
+        out_ += ",\"";
+        out_ += name;
+        out_ += "\":";
+    }
+    /// Without control characters: all that is left to be written in another way are these two.
+    void put(std::string_view text) {
+        out_ += '"';
+        for (const char c : text) {
+            if (c == '"' || c == '\\') out_ += '\\';
+            out_ += c;
+        }
+        out_ += '"';
+    }
+    /// As few digits as give back the same number.
+    template <class Number>
+    requires std::is_arithmetic_v<Number>
+    void put(Number value) {
+        std::array<char, 32> digits;
+        const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
+        out_.append(digits.data(), end);
+    }
 
     /// Lists that are empty are left out.
     template <class Value, class Put>
     void list(const char* name, const std::vector<Value>& values, size_t longest, Put put_value) {
         if (values.empty() || !check_.length(name, values.size(), longest)) return;
         key(name);
-        json_.StartArray();
-        for (const Value& value : values) put_value(value);
-        json_.EndArray();
+        char before = '[';
+        for (const Value& value : values) {
+            out_ += before;
+            put_value(value);
+            before = ',';
+        }
+        out_ += ']';
     }
 
     range_check check_;
-    rapidjson::StringBuffer out_;
-    rapidjson::Writer<rapidjson::StringBuffer> json_{out_};
+    std::string out_;
 };
 
 }  // namespace halcyon::coordinate

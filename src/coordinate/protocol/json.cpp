@@ -2,10 +2,9 @@
 
 #include <utility>
 
-#include "base/rapidjson.hpp"
-#include "coordinate/protocol/exact_numbers.hpp"
 #include "coordinate/protocol/field_reader.hpp"
 #include "coordinate/protocol/field_writer.hpp"
+#include "coordinate/protocol/parsed_line.hpp"
 #include "coordinate/protocol/plain_text.hpp"
 
 namespace halcyon::coordinate {
@@ -28,23 +27,6 @@ decoded<Variant> decode_one(std::string_view type, const rapidjson::Value& objec
     }
 }
 
-/// The parser neither recurses nor stops at a zero byte, which could hide something behind it.
-bool parse(std::string_view line, rapidjson::Document& into) {
-    constexpr unsigned flags =
-        rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag | rapidjson::kParseNumbersAsStringsFlag;
-    bool parsed = false;
-    auto fill = [&](rapidjson::Document& document) {
-        rapidjson::MemoryStream bytes(line.data(), line.size());
-        rapidjson::EncodedInputStream<rapidjson::UTF8<>, rapidjson::MemoryStream> stream(bytes);
-        exact_numbers handler{document};
-        rapidjson::Reader reader;
-        parsed = !reader.Parse<flags>(stream, handler).IsError();
-        return parsed;
-    };
-    into.Populate(fill);
-    return parsed && into.IsObject();
-}
-
 template <class Variant>
 decoded<Variant> decode(std::string_view line) {
     const auto not_json = [&](std::string value, std::string expected) {
@@ -52,14 +34,15 @@ decoded<Variant> decode(std::string_view line) {
     };
     if (line.size() > longest_line)
         return not_json(std::to_string(line.size()) + " bytes", "at most " + std::to_string(longest_line));
+    // The parser stops at one, which could hide something behind it.
     if (line.find('\0') != std::string_view::npos) return not_json(excerpt(line), "JSON without zero bytes");
-    rapidjson::Document document;
-    if (!parse(line, document)) return not_json(excerpt(line), "a JSON object");
-    const auto type = document.FindMember("type");
-    if (type == document.MemberEnd() || !type->value.IsString())
-        return rejection{rejection::kind::unknown_type, "type",
-                         type == document.MemberEnd() ? "missing" : shown(type->value), "a known message"};
-    return decode_one<Variant>({type->value.GetString(), type->value.GetStringLength()}, document);
+    const parsed_line parsed(line);
+    if (!parsed.is_object()) return not_json(excerpt(line), "a JSON object");
+    const rapidjson::Value* const type = find_member(parsed.value(), "type");
+    if (type == nullptr || !type->IsString())
+        return rejection{rejection::kind::unknown_type, "type", type == nullptr ? "missing" : shown(*type),
+                         "a known message"};
+    return decode_one<Variant>({type->GetString(), type->GetStringLength()}, parsed.value());
 }
 
 template <class Variant>
