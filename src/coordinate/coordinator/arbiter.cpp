@@ -4,7 +4,6 @@
 #include <cmath>
 #include <utility>
 
-#include "coordinate/coordinator/expected_waits.hpp"
 #include "policy/sound_values.hpp"
 
 namespace halcyon::coordinate {
@@ -181,7 +180,7 @@ void arbiter::log(const registry& all, phases& of, const policy::decision& what,
     }
 }
 
-void arbiter::tell_waits(registry& all, const users& by_user, bool all_of_them, moment at, outbox& out) const {
+void arbiter::tell_waits(registry& all, const users& by_user, bool all_of_them, moment at, outbox& out) {
     std::vector<job*> untold;
     int64_t in_phase = 0;
     for (const uint64_t id : all.active()) {
@@ -197,9 +196,9 @@ void arbiter::tell_waits(registry& all, const users& by_user, bool all_of_them, 
     for (const uint64_t id : all.active())
         if (const job& one = all.jobs().at(id); one.moves() && holders.size() < most_holders_told)
             holders.push_back(one.name);
-    const expected_waits waits(all, by_user, how_.bounds.starvation_s, at.now_s);
+    waits_.look(all, by_user, how_.bounds.starvation_s, at.now_s);
     for (job* const of : untold) {
-        const double expected_s = waits.of(of->id);
+        const double expected_s = waits_.of(of->id);
         for (agent& one : of->agents) {
             if (!one.phase || one.connection == 0) continue;
             const double told_s = std::max(0.0, one.wait_told_s - (at.now_s - one.wait_told_at_s));

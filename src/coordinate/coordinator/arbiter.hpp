@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "coordinate/coordinator/expected_waits.hpp"
 #include "coordinate/coordinator/interruption_time.hpp"
 #include "coordinate/coordinator/phases.hpp"
 #include "coordinate/coordinator/search_budget.hpp"
@@ -19,7 +20,7 @@ class arbiter {
     /// Decides if anything has changed, or a decision is due.
     void decide(registry& all, phases& of, const turn_watch& watch, users& by_user, moment at, outbox& out);
     /// Tells those that wait how long it may take: all of them, or those that have not been told.
-    void tell_waits(registry& all, const users& by_user, bool all_of_them, moment at, outbox& out) const;
+    void tell_waits(registry& all, const users& by_user, bool all_of_them, moment at, outbox& out);
     [[nodiscard]] double decide_at_s() const { return decide_at_s_; }
     /// As decisions take it.
     [[nodiscard]] double interruption_s() const { return interruption_.or_at_least(how_.bounds.interruption_s); }
@@ -49,6 +50,7 @@ class arbiter {
     std::vector<uint64_t> may_move_;         ///< of the latest decision, sorted
     std::vector<uint64_t> granted_;
     std::vector<uint64_t> recalled_;
+    expected_waits waits_;
     interruption_time interruption_;
     search_budget searches_;
     double decide_at_s_ = 0;

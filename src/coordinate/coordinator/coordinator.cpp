@@ -205,7 +205,8 @@ snapshot coordinator::parts::state() const {
     now.interruption_s = judge.interruption_s();
     now.connections = static_cast<uint32_t>(all.peers().size());
     now.decisions_by_reason = phase.log().by_reason();
-    const expected_waits waits(all, by_user, how.bounds.starvation_s, now_s);
+    expected_waits waits;
+    waits.look(all, by_user, how.bounds.starvation_s, now_s);
     for (const auto& [id, one] : all.jobs()) {
         application_state as;
         as.application = id;

@@ -3,24 +3,25 @@
 #include <algorithm>
 #include <tuple>
 
-#include "policy/groups.hpp"
 #include "policy/sound_values.hpp"
 
 namespace halcyon::coordinate {
 
-expected_waits::expected_waits(const registry& all, const users& by_user, double starvation_s, double now_s) {
-    std::vector<const job*> present;
+void expected_waits::look(const registry& all, const users& by_user, double starvation_s, double now_s) {
+    waits_.clear();
+    present_.clear();
+    groups_.clear();
     for (const uint64_t id : all.active())
-        if (const job& one = all.jobs().at(id); one.in_phase()) present.push_back(&one);
+        if (const job& one = all.jobs().at(id); one.in_phase()) present_.push_back({&one, !one.has.any()});
     // Those with a turn are before all others.
-    std::ranges::sort(present, {}, [](const job* one) { return std::tuple(!one->has.any(), one->arrived_s, one->id); });
-    policy::target_groups groups;
-    for (const job* const one : present) groups.add(one->targets);
-    std::vector<double> before_s(present.size());  // by group
-    for (uint32_t i = 0; i < present.size(); ++i) {
-        const job& one = *present[i];
-        double& sum_s = before_s[groups.group_of(i)];
-        if (!one.has.any()) {
+    std::ranges::sort(present_, {},
+                      [](const one_present& one) { return std::tuple(one.waits, one.who->arrived_s, one.who->id); });
+    for (const one_present& one : present_) groups_.add(one.who->targets);
+    before_s_.assign(present_.size(), 0);
+    for (uint32_t i = 0; i < present_.size(); ++i) {
+        const job& one = *present_[i].who;
+        double& sum_s = before_s_[groups_.group_of(i)];
+        if (present_[i].waits) {
             const double starves_in_s = std::max(0.0, starvation_s - (now_s - one.since_s));
             const double barred_for_s = std::max(0.0, by_user.barred_until_s(one) - now_s);
             const double bound_s = one.proven ? starves_in_s : std::max(starves_in_s, barred_for_s);

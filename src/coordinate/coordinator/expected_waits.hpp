@@ -5,6 +5,7 @@
 
 #include "coordinate/coordinator/registry.hpp"
 #include "coordinate/coordinator/users.hpp"
+#include "policy/groups.hpp"
 
 namespace halcyon::coordinate {
 
@@ -13,7 +14,7 @@ namespace halcyon::coordinate {
 /// Looks at every phase once: those that share storage over others count as sharing it.
 class expected_waits {
   public:
-    expected_waits(const registry& all, const users& by_user, double starvation_s, double now_s);
+    void look(const registry& all, const users& by_user, double starvation_s, double now_s);
     /// 0 of one that does not wait.
     [[nodiscard]] double of(uint64_t job) const;
 
@@ -23,6 +24,15 @@ class expected_waits {
         double expected_s = 0;
     };
     std::vector<wait> waits_;  ///< by number of the job
+
+    // Of one look; kept for their memory.
+    struct one_present {
+        const job* who = nullptr;
+        bool waits = false;
+    };
+    std::vector<one_present> present_;
+    policy::target_groups groups_;
+    std::vector<double> before_s_;  ///< by group
 };
 
 }  // namespace halcyon::coordinate
