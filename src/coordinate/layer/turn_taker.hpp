@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/own_counter.hpp"
 #include "calls/clocks/ticks.hpp"
 #include "calls/record/layer.hpp"
 #include "calls/state/process_state.hpp"
@@ -73,7 +74,7 @@ class alignas(64) turn_taker {
         __builtin_prefetch(&here.turn);  // beside the line of `part`: what is read behind the fence is fetched after it
         part.under_way.fetch_add(1, std::memory_order_seq_cst);
         const uint32_t word = here.turn.load(std::memory_order_seq_cst);
-        const int64_t before = part.moved.fetch_add(bytes, std::memory_order_relaxed);
+        const int64_t before = add_to_own(part.moved, bytes);
         return turn_word::goes_under_lease(word) && before + bytes <= part.limit.load(std::memory_order_relaxed);
     }
 
@@ -94,7 +95,7 @@ class alignas(64) turn_taker {
                 part_->moved.fetch_add(moved - bytes, std::memory_order_relaxed);
             if (own.depth[file_system_] != 0) [[likely]] {
                 --own.depth[file_system_];
-                part_->under_way.fetch_sub(1, std::memory_order_release);
+                add_to_own(part_->under_way, ~uint32_t{0});
             }
         } else {
             part_->unasked.fetch_add(moved, std::memory_order_relaxed);
