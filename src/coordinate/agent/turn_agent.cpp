@@ -65,6 +65,7 @@ void turn_agent::heard(const registered& what) {
     informed_ = false;
     tells_again_ = in_phase_;
     stop_ = {};
+    stopped_lease_ = 0;
     lease_.note_others(0);
     expected_.forget();
     // Whoever took the standing turn away meanwhile could not say so. That of a phase is shown.
@@ -157,7 +158,9 @@ void turn_agent::heard(const recall& what) {
         say(stopping{what.lease, stop_.told()});
 }
 
+/// It may come once more, behind a phase that was told in the stop.
 void turn_agent::heard(const stop& what) {
+    if (what.lease == stopped_lease_) return;
     stop_.stop(what.lease, what.round);
     stop_heard_s_ = now_s_;
 }
@@ -274,9 +277,16 @@ void turn_agent::estimate(int64_t& bytes_left, double& left_s) {
     told_rest_.tell(bytes_left, left_s, now_s_);
 }
 
-/// One that is being stopped tells of no change: what it needs then is told with the next turn.
+/// One that is being stopped tells of no change: what it needs then is told with the next turn. But of calls that go on
+/// in a phase which the coordinator has not heard of, no progress is told: the job would only seem not to stop.
+bool turn_agent::may_tell_phase() const {
+    if (!stop_.any() || tells_again_) return true;
+    // Before `stopping`, it would be called back once more.
+    return !informed_ && state_.under_way > 0 && stop_.has_told() && lease_.any() && lease_.id() == stop_.lease();
+}
+
 void turn_agent::say_phase() {
-    if (!in_phase_ || !registered_ || (stop_.any() && !tells_again_)) return;
+    if (!in_phase_ || !registered_ || !may_tell_phase()) return;
     const bool is_off = told_rest_.is_off(state_) && now_s_ - asked_s_ >= how_.pause_s;
     if (informed_ && !is_off) return;
     if (is_unsent_ && now_s_ - asked_s_ < heartbeat_s_) return;
@@ -382,6 +392,7 @@ void turn_agent::stop_calls() {
     if (state_.under_way > 0) return stop_.start_over();
     say_progress();
     say(stopped{stop_.lease()});
+    stopped_lease_ = stop_.lease();
     if (lease_.id() == stop_.lease()) lease_.end();
     stop_ = {};
 }

@@ -140,6 +140,7 @@ class turn_agent {
     void end_phase();
     [[nodiscard]] int64_t phase_bytes() const;
     void say_all();
+    [[nodiscard]] bool may_tell_phase() const;
     void say_phase();
     void say_progress();
     void keep_lease();
@@ -186,6 +187,7 @@ class turn_agent {
     double moved_s_ = 0;        ///< to move
     double asked_s_ = 0;        ///< of the last `inform`
     double stop_heard_s_ = 0;
+    uint64_t stopped_lease_ = 0;  ///< of the last `stopped` over this connection
     int64_t phase_moved_ = 0;
     int64_t leased_bytes_ = 0;    ///< moved under leases, ever
     int64_t seen_bytes_ = 0;      ///< and unasked

@@ -257,6 +257,30 @@ TEST(agents, stop_all_the_same_when_their_phase_ended_while_the_daemon_was_stopp
         for (const bool slow : {false, true}) stop_daemon_in_a_stop(steps, slow, 500);
 }
 
+TEST(agents, have_the_time_that_a_call_needs_which_began_as_their_standing_turn_was_called_back) {
+    simulated_jobs jobs(by(policy::rule::fcfs), 1);
+    simulated_node& a = jobs.add("A", "n1", 1);
+    a.all[0].begin_phase(2000, 0);
+    run(jobs, [] {});
+    for (int i = 0; i < 1000; ++i) jobs.step();
+    bool has_begun = false;
+    jobs.hears = [&](simulated_node& one, const from_coordinator& what) {
+        if (&one != &a || has_begun || !std::holds_alternative<recall>(what)) return;
+        has_begun = true;
+        process_part& part = a.shared.shared().slots[0].at[0];
+        a.all[0].begin_phase(1, 0);
+        a.slow_until_s = jobs.now_s + 6.5;
+        part.moved.fetch_add(20'000'000'000);
+        part.under_way = 1;
+    };
+    jobs.add("B", "n2", 1);
+    for (int i = 0; i < 7000; ++i) jobs.step();
+    ASSERT_TRUE(has_begun);
+    EXPECT_TRUE(a.has_ended());
+    EXPECT_EQ(jobs.daemon().counted().overdue_stops, 0U);
+    EXPECT_EQ(a.agent.counted().voided, 0U);
+}
+
 TEST(agents, keep_their_lease_over_a_short_break_of_the_connection) {
     simulated_jobs jobs(by(policy::rule::fcfs), 1);
     simulated_node& a = jobs.add("A", "n1", 1);

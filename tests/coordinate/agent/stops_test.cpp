@@ -177,6 +177,46 @@ TEST_F(turn_agents, tell_of_a_long_call_in_a_stop_though_nothing_of_the_lease_is
     EXPECT_EQ(look(), transcript{"progress phase 1 lease 7"});
 }
 
+TEST_F(turn_agents, tell_of_a_long_call_that_began_under_a_standing_turn_as_that_was_called_back) {
+    join();
+    hear(standing{5, 2000, 90});
+    look();
+    at_hold = [&] {  // it began before it saw the hold
+        node.under_way = 1;
+        node.begun = 1;
+        node.moved = 400;
+    };
+    hear(recall{5});
+    EXPECT_EQ(look(), (transcript{"page hold", "page stop before round 1", "stopping lease 5"}));
+    advance(0.001);
+    EXPECT_EQ(look(), transcript{"inform phase 1 lease 5 moved 400"});
+    hear(stop{5, 1});
+    hear(stop{5, 1});  // since it was told in the stop
+    EXPECT_EQ(look(), transcript{});
+    advance(0.25);
+    EXPECT_EQ(look(), transcript{"progress phase 1 lease 5 moved 400"});
+    const auto* const told = std::get_if<progress>(&last.messages.front());
+    ASSERT_NE(told, nullptr);
+    EXPECT_EQ(told->under_way, 1);
+}
+
+TEST_F(turn_agents, tell_of_a_long_call_though_they_heard_nothing_for_a_moment_before_they_were_called_back) {
+    join();
+    begin();
+    now_s += lease_silence_s + 0.1;
+    hear(recall{7});
+    EXPECT_EQ(look().back(), "stopping lease 7");
+    advance(0.001);
+    EXPECT_EQ(look(), (transcript{"inform phase 1 lease 7", "progress phase 1 lease 7"}));
+}
+
+TEST_F(turn_agents, say_that_they_stopped_once_though_they_are_told_to_stop_twice) {
+    stop_for_a_call_that_waits();
+    EXPECT_EQ(look().back(), "stopped lease 7");
+    hear(stop{7, 1});
+    EXPECT_EQ(look(), transcript{});
+}
+
 TEST_F(turn_agents, clean_caches_once_more_when_the_last_time_did_not_come_to_its_end) {
     join();
     begin();
