@@ -105,6 +105,44 @@ TEST(time_left, is_that_of_a_larger_application_at_as_much_more_speed_but_no_mor
     EXPECT_EQ(one.left_s(0), 5);
 }
 
+TEST(time_left, is_that_of_a_larger_application_at_no_more_speed_than_anybody_had_where_nothing_says_what_is_borne) {
+    job one;
+    one.agents.emplace_back().phase = inform{.bytes_left = 1'000'000'000};
+    one.agents.back().processes = 100;
+    one.arrived_s = -10;
+    one.storage.alone_bytes_per_s = 5e7;
+    one.storage.alone_processes = 2;
+    one.storage.fastest_bytes_per_s = 5e9;  // of a small one, as if it were as large
+    one.storage.most_bytes_per_s = 2e8;
+    EXPECT_EQ(one.left_s(0), 5);
+    one.storage.most_bytes_per_s = 2e7;
+    EXPECT_EQ(one.left_s(0), 20) << "but at no less than the mean";
+}
+
+TEST(time_left, of_a_new_large_application_is_not_that_of_a_small_one_as_many_times_as_fast) {
+    settings how = conversation::quick(policy::rule::dynamic);
+    how.stalled_s = 1e3;  // none is silent
+    conversation c(how);
+    for (const auto& [who, processes] : std::vector<std::pair<std::string, int64_t>>{{"A", 16}, {"S", 1}, {"B", 64}}) {
+        c.connect(who);
+        registration what = conversation::registration_of(who);
+        what.processes = processes;
+        c.say(who, what);
+    }
+    c.say("A", stopped{c.lease["A"]});  // of the standing turn
+    c.say("A", phase_of(1, 0, 1'000'000'000));
+    move_a(c, 8);
+    c.say("A", release{1});
+    c.say("S", phase_of(1, 0, 1'000'000'000));
+    for (int i = 0; i < 8; ++i) {
+        c.now_s += 0.25;
+        c.say("S", moved_in(0.25, 2'500'000, c.lease["S"]));
+    }
+    c.say("S", release{1});
+    c.say("B", phase_of(1, 0, 1'000'000'000));
+    EXPECT_NEAR(c.of("B").left_s, 10, 0.01) << "as fast as A was";
+}
+
 TEST(time_left, of_a_new_application_is_not_that_of_a_slow_one_which_was_alone_for_long) {
     settings how = conversation::quick(policy::rule::dynamic);
     how.stalled_s = 1e3;  // none is silent

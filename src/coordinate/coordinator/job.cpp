@@ -209,11 +209,14 @@ double job::fastest_by_others() const {
     return std::max(usual_by_others(), storage.fastest_bytes_per_s);
 }
 
-/// The bandwidth, or any, of a storage that nobody has used yet.
+/// The bandwidth, or any, of a storage that nobody has used yet. Where nobody says what it bears, as much as it was
+/// seen to: a small one times the size of a large one would be any speed.
 double job::speed_by_others() const {
     const double usual = fastest_by_others();
-    if (!(storage.bytes_per_s > 0)) return usual > 0 ? usual : first_bytes_per_s;
-    return usual > 0 ? std::min(usual, storage.bytes_per_s) : storage.bytes_per_s;
+    if (storage.bytes_per_s > 0) return usual > 0 ? std::min(usual, storage.bytes_per_s) : storage.bytes_per_s;
+    if (!(usual > 0)) return first_bytes_per_s;
+    const double seen = std::max(storage.most_bytes_per_s, storage.alone_bytes_per_s);
+    return seen > 0 ? std::min(usual, seen) : usual;
 }
 
 /// The first reports of the nodes of a phase do not come at once, and speeds are known one report later. Without all of

@@ -110,6 +110,7 @@ struct job {
         double alone_processes = 0;      ///< of these, by their time
         double alone_nodes = 0;          ///< likewise
         double fastest_bytes_per_s = 0;  ///< of the fastest of them, as if that were as large as this one
+        double most_bytes_per_s = 0;     ///< that one of them has ever had, whatever its size
         double bytes_per_s = 0;          ///< that it can bear
     } storage;                           ///< as known at the latest decision; 0: not known
     double slow_since_s = never;         ///< beside others; never: it is not (storage_limit)

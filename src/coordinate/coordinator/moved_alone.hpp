@@ -30,11 +30,14 @@ class moved_alone {
         one& its = latest_.front();
         its = {id, before, processes, nodes};
         its.speed.add(bytes_per_s * seconds, seconds);
+        if (is_known(its)) most_bytes_per_s_ = std::max(most_bytes_per_s_, its.speed.bytes_per_s());
     }
     // Of the last seconds.
     [[nodiscard]] double bytes_per_s() const { return speed_.bytes_per_s(); }
     [[nodiscard]] double processes() const { return processes_.mean(); }
     [[nodiscard]] double nodes() const { return nodes_.mean(); }
+    /// Of all applications, ever.
+    [[nodiscard]] double most_bytes_per_s() const { return most_bytes_per_s_; }
 
     /// Of the latest applications, each by its own last seconds; one that is larger than one of them may take as many
     /// times what that one did.
@@ -72,6 +75,7 @@ class moved_alone {
     static double over(int64_t own, int64_t others) { return static_cast<double>(own) / static_cast<double>(others); }
     mean_speed speed_{10};
     fading_mean processes_{10}, nodes_{10};
+    double most_bytes_per_s_ = 0;
     std::array<one, 8> latest_;  ///< the latest first
 };
 

@@ -75,6 +75,7 @@ class phases {
             .alone_processes = alone_.processes(),
             .alone_nodes = alone_.nodes(),
             .fastest_bytes_per_s = alone_.fastest(to.processes(), to.nodes()),
+            .most_bytes_per_s = alone_.most_bytes_per_s(),
             .bytes_per_s = how_.storage_bytes_per_s,
         };
         to.demand_decided_by = to.most_demand(now_s);
