@@ -323,12 +323,11 @@ void turn_agent::say_progress() {
     estimate(what.bytes_left, what.left_s);
     // The pause that ends a phase is none of the time in which it moved.
     const double until_s = state_.under_way > 0 ? now_s_ : std::max(moved_s_, told_s_);
-    const double alone = history_.bytes_per_s_alone();
     what.over_s = std::clamp(until_s - told_s_, 0.0, 1e9);
     what.under_way = state_.under_way + (stop_.is_cleaning() ? 1 : 0);
-    const speed_window::moved known = history_.moved(what.bytes_moved, what.over_s, was_alone_, what.under_way);
-    if (alone > 0 && known.seconds > 0 && history_.was_alone()) {
-        what.speed = std::min(known.bytes_per_s() / alone, 1e3);
+    const phase_history::compared known = history_.moved(what.bytes_moved, what.over_s, was_alone_, what.under_way);
+    if (known.speed > 0) {
+        what.speed = std::min(known.speed, 1e3);
         what.speed_s = std::min(known.begun_ago_s, 1e9);
     }
     was_alone_ = is_alone();

@@ -104,6 +104,25 @@ TEST(phase_history, knows_the_speed_of_phases_that_all_end_with_what_caches_take
     EXPECT_NEAR(of.bytes_per_s_alone(), 1e8, 1);
 }
 
+TEST(phase_history, tells_speeds_of_short_phases_by_one_another_where_no_long_one_has_come_for_some_time) {
+    phase_history of;
+    const auto write = [&of](bool fills_caches, bool alone) {
+        return of.moved(fills_caches ? 8'000'000 : 4'000'000, 0.04, alone);
+    };
+    of.began(0);
+    for (int i = 0; i < 8; ++i) static_cast<void>(write(i < 3, true));
+    of.ended(44'000'000);
+    for (int phase = 1; phase <= 20; ++phase) {
+        of.began(phase);
+        EXPECT_NEAR(write(true, true).speed, phase > 8 ? 1 : 0, 1e-9) << "phase " << phase;
+        of.ended(8'000'000);
+    }
+    of.began(21);
+    EXPECT_NEAR(write(false, false).speed, 0.5, 1e-9) << "slowed down by others";
+    of.ended(4'000'000);
+    EXPECT_NEAR(of.bytes_per_s_alone(), 1e8, 1) << "which the long one had";
+}
+
 TEST(phase_history, takes_few_windows_in_which_the_node_wrote_alone_for_no_usual_ones) {
     phase_history of;
     const auto move = [&of](int windows, int64_t bytes) {
