@@ -173,6 +173,37 @@ TEST(long_calls_of_few_bytes, keep_others_waiting_for_five_seconds_though_no_spe
     EXPECT_TRUE(c.has_turn("B"));
 }
 
+TEST(long_calls_on_probation, may_be_a_sync_for_two_heartbeats_at_the_begin_of_a_phase) {
+    conversation c(conversation::quick(policy::rule::fcfs));
+    c.join("A", 1000);
+    c.join("B", 1001);
+    c.join("C", 1002);
+    c.say("A", stopped{c.lease["A"]});
+    c.say("A", phase_of(1));
+    c.say("A", progress{.lease = c.lease["A"], .bytes_moved = 1000});
+    c.say("A", release{1});
+    c.say("A", phase_of(2));  // it does nothing
+    c.say("B", phase_of(1));
+    c.pass(4.8, {"A", "B", "C"});
+    ASSERT_TRUE(c.has_turn("B"));
+    c.say("A", phase_of(3));
+    c.pass(5, {"A", "B", "C"}, 1'000'000);
+    c.say("B", release{1});
+    ASSERT_TRUE(c.has_turn("A"));
+    c.say("A", progress{.phase = 3, .lease = c.lease["A"], .under_way = 1});
+    c.say("B", phase_of(2));
+    c.pass(0.1, {"A", "B", "C"});
+    c.say("B", phase_of(2));  // so that something is decided
+    EXPECT_TRUE(c.has_turn("A"));
+    EXPECT_EQ(c.told.counted().stalled_holders, 1U);
+    c.pass(1, {"A", "B", "C"});
+    EXPECT_TRUE(c.has_turn("B"));
+    c.say("A", phase_of(4));
+    c.say("C", phase_of(1));
+    c.say("B", release{2});
+    EXPECT_TRUE(c.has_turn("A")) << "it is not barred";
+}
+
 TEST(barred, applications_that_have_moved_before_wait_no_longer_than_anybody) {
     conversation c(conversation::quick(policy::rule::fcfs));
     c.join("A", 1000);

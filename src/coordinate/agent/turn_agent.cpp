@@ -337,7 +337,7 @@ void turn_agent::say_progress() {
     first_.told(what.bytes_moved);
 }
 
-/// Tells what was moved in time for the lease to be renewed, and the first bytes at once.
+/// Tells what was moved in time for the lease to be renewed, and the first bytes at once, or of calls that have none.
 void turn_agent::keep_lease() {
     if (!in_phase_ || !registered_) return;
     const bool moves = state_.moved > told_moved_, first = first_.are_untold() && uses_turn();
@@ -345,7 +345,8 @@ void turn_agent::keep_lease() {
     if (first && !moves && state_.under_way == 0) told_s_ = now_s_;
     if (first && moves && first_.are_awaited(now_s_)) told_s_ = std::max(told_s_, now_s_ - first_bytes::look_s);
     const bool is_due = lease_.becomes_half_used(state_.pool) || now_s_ - told_s_ >= heartbeat_s_;
-    if (is_due || (first && moves)) say_progress();
+    const bool syncs = first && !moves && state_.under_way > 0 && first_.are_missed(now_s_);
+    if (is_due || (first && moves) || syncs) say_progress();
     // Drawn by processes, but not moved: then only a new `inform` renews it. In a stop nothing does.
     if (!lease_.is_half_used(state_.pool) || state_.pool > 0 || state_.waiting == 0 || stop_.any() ||
         now_s_ - asked_s_ < how_.pause_s)

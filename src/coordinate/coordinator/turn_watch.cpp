@@ -28,7 +28,8 @@ void turn_watch::take_away(registry& all, phases& of, job& from, const char* rea
     by_user.penalize(from.user, how_.stalled_s, at.now_s);
 }
 
-/// The first bytes come as soon as a writer has woken up.
+/// The first bytes come as soon as a writer has woken up. A sync of what was written before has none: who has proven
+/// that it moves some has the time that punish() leaves it.
 void turn_watch::take_unused_turns(registry& all, phases& of, users& by_user, moment at, outbox& out) const {
     constexpr double first_bytes_s = 0.05;
     job* idle = nullptr;
@@ -36,7 +37,9 @@ void turn_watch::take_unused_turns(registry& all, phases& of, users& by_user, mo
     for (const uint64_t id : all.active()) {
         job& one = *all.find_job(id);
         const bool nothing_yet = one.moved_heard_s <= one.turn_heard_s && at.heard_s - one.turn_heard_s > first_bytes_s;
-        if (one.has.stage() == turn_stage::held && nothing_yet && by_user.is_on_probation(one, at.now_s)) idle = &one;
+        const bool syncs = one.proven && one.calls_under_way();
+        if (one.has.stage() == turn_stage::held && nothing_yet && !syncs && by_user.is_on_probation(one, at.now_s))
+            idle = &one;
         anybody_waits = anybody_waits || (one.in_phase() && !one.has.any() && !by_user.barred(one, at.now_s));
     }
     if (idle == nullptr || !anybody_waits) return;

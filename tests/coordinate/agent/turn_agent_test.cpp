@@ -194,6 +194,27 @@ TEST_F(turn_agents, tell_the_first_bytes_of_each_turn_at_once) {
     EXPECT_EQ(look(), transcript{"progress phase 1 lease 8 moved 10"});
 }
 
+TEST_F(turn_agents, tell_of_a_sync_at_the_begin_of_a_turn_soon_and_once) {
+    join();
+    node.waiting = 1;
+    node.begun = 1;
+    advance();
+    hear(grant{1, 7, 1000, 100});
+    look();
+    node.waiting = 0;
+    node.under_way = 1;
+    advance(0.002);
+    EXPECT_EQ(look(), transcript{}) << "it may be a write that is about to count its bytes";
+    advance(0.003);
+    EXPECT_EQ(look(), transcript{"progress phase 1 lease 7"});
+    EXPECT_EQ(std::get<progress>(last.messages.front()).under_way, 1);
+    advance(0.005);
+    EXPECT_EQ(look(), transcript{});
+    node.moved = 10;
+    advance(0.005);
+    EXPECT_EQ(look(), transcript{"progress phase 1 lease 7 moved 10"}) << "the first bytes behind it, too";
+}
+
 TEST_F(turn_agents, tell_the_first_bytes_of_each_phase_under_a_standing_turn_at_once) {
     join();
     hear(standing{5, 2000, 90});
