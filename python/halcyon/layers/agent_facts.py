@@ -1,5 +1,6 @@
 """What the agents of a command's processes told of its turns, one agent for each node and job."""
 
+import os
 import time
 from collections import Counter
 from dataclasses import dataclass, field
@@ -31,7 +32,7 @@ def read_agents(folder: Path) -> Agents:
         for key, _, value in lines:
             if key == "last_reason":
                 total.reasons[value] += 1
-            elif value.isdigit():
+            elif value.isdigit() and key != "pid_namespace":
                 total.counts[key] += int(value)
         total.lost += not any(key == "end" for key, _, _ in lines) and _is_gone(path)
     return total
@@ -102,7 +103,20 @@ def _has_told(path: Path) -> bool:
 
 
 def _is_gone(path: Path) -> bool:
-    """An agent of this node whose process does not exist any more; one of another node, or of a container, counts as
-    alive."""
+    """An agent of this node whose process does not exist any more. Whether it does is not known here of one of another
+    node or container: it counts as alive."""
     node, _, process = path.stem.rpartition(".")
-    return node == core().coordinator.node_name() and not Path("/proc", process).exists()
+    is_seen_here = node == core().coordinator.node_name() and _numbers_processes_as_here(_lines(path))
+    return is_seen_here and not Path("/proc", process).exists()
+
+
+def _numbers_processes_as_here(lines: list[str]) -> bool:
+    """Whether /proc shows processes by the numbers that the agent with these facts knows them by."""
+    own = Path("/proc/self")
+    try:
+        here = f"pid_namespace {(own / 'ns/pid').stat().st_ino}"
+        return {line for line in lines if line.startswith("pid_namespace ")} <= {here} and (
+            str(own.readlink()) == str(os.getpid())
+        )
+    except OSError:
+        return False

@@ -11,7 +11,7 @@
 namespace halcyon::coordinate {
 
 agent_facts::agent_facts(const std::string& directory, std::string host)
-    : directory_(directory), host_(std::move(host)) {
+    : directory_(directory), host_(std::move(host)), pid_namespace_(pid_namespace()) {
     if (directory.empty()) return;
     const std::string node = node_name(host_, node_identity::of_this_process());
     path_ = directory + "/" + node + "." + std::to_string(::getpid()) + ".agent";
@@ -31,7 +31,8 @@ void agent_facts::tell(size_t untold, const std::string& text, const std::string
     if (path_.empty()) return;
     if (!counts) return writer_.try_again();
     told_faults_ = faults;
-    writer_.write(path_, "untold " + std::to_string(untold) + "\n" + text + (is_end ? "end done\n" : ""));
+    writer_.write(path_, "untold " + std::to_string(untold) + "\npid_namespace " + std::to_string(pid_namespace_) +
+                             "\n" + text + (is_end ? "end done\n" : ""));
 }
 
 void agent_facts::tell_of_dead(const page& shared, const process_slot& slot) {

@@ -12,8 +12,9 @@ namespace halcyon::coordinate {
 /// What an agent writes into the folder of a run: its own file `<node>.<process id>.agent` (node_name.hpp), anew
 /// whenever something that should not happen was counted, and the files of processes that died before they wrote theirs
 /// (process_facts.hpp). Readers see whole files only. The agent waits for none of these but at its end. The first line
-/// of the agent's file, `untold N`, counts the processes that may still change any of the files; its last line is `end
-/// done` once the agent has ended.
+/// of the agent's file, `untold N`, counts the processes that may still change any of the files; the second one,
+/// `pid_namespace N`, says in which one the process id is that of the agent; its last line is `end done` once the agent
+/// has ended.
 class agent_facts {
   public:
     /// "": there is no such folder, and nothing is written.
@@ -30,6 +31,7 @@ class agent_facts {
 
   private:
     std::string directory_, host_, path_;
+    uint64_t pid_namespace_;
     std::string told_faults_;
     size_t told_untold_ = 0;
     uint64_t dropped_ = 0;

@@ -153,6 +153,8 @@ TEST_F(agents_of_a_job, go_on_while_their_file_of_facts_cannot_be_written) {
     std::string line;
     std::getline(reader, line);
     EXPECT_EQ(line, "untold 1");
+    std::getline(reader, line);
+    EXPECT_EQ(line, "pid_namespace " + std::to_string(pid_namespace()));
 }
 
 TEST_F(agents_of_a_job, run_without_threads_of_their_own) {

@@ -185,6 +185,14 @@ def test_an_agent_of_another_container_of_this_host_is_not_taken_for_dead(tmp_pa
     assert not await_agents(tmp_path, limit_s=0.05)
 
 
+@pytest.mark.parametrize("others", [0, 1])
+def test_an_agent_of_another_pid_namespace_is_not_taken_for_dead(tmp_path: Path, others: int) -> None:
+    namespace = Path("/proc/self/ns/pid").stat().st_ino + others
+    agent_of_this_node(tmp_path, dead_process(), f"untold 2\npid_namespace {namespace}\nmount /a\n")
+    assert read_agents(tmp_path) == Agents(Counter(untold=2), lost=1 - others)
+    assert await_agents(tmp_path, limit_s=0.05 if others else 60) == (not others)
+
+
 def test_an_agent_that_has_not_told_yet_is_waited_for(tmp_path: Path) -> None:
     path = agent_of_this_node(tmp_path, os.getpid(), "untold 1\n")
     tell = f"read _; echo 'untold 0' > {path}"
