@@ -105,8 +105,10 @@ class turn_agent {
     const agent_effects& advance(double now_s);
 
     [[nodiscard]] uint64_t stop_round() const { return stop_.round(); }
-    /// A phase waits for the turn.
-    [[nodiscard]] bool waits() const { return in_phase_ && !lease_.any() && !silent_ && state_.waiting > 0; }
+    /// A call, or a program that can do nothing else, waits for the turn. Who has only announced a phase does not.
+    [[nodiscard]] bool waits() const {
+        return in_phase_ && !lease_.any() && !silent_ && state_.waiting > state_.announced;
+    }
     [[nodiscard]] bool is_registered() const { return registered_; }
     [[nodiscard]] const agent_counts& counted() const { return counted_; }
     /// Why no coordinator gives turns at present, as far as it was said; "": not known, or one does.

@@ -69,8 +69,18 @@ void program_turn::ask() {
 }
 
 void program_turn::ask_no_more() {
+    if (is_blocked_) own_->blocked.fetch_sub(1);
+    is_blocked_ = false;
     part_->waiting.fetch_sub(1);
     own_->asking.fetch_sub(1);
+}
+
+/// This thread does nothing else until it has the turn.
+void program_turn::block() {
+    if (is_blocked_) return;
+    is_blocked_ = true;
+    own_->blocked.fetch_add(1);
+    ring_agent(*shared_);
 }
 
 /// `follows`: goes on although the turn is called back, since another process of the application needs this one.
@@ -119,7 +129,7 @@ class program_turn::waiting_phase {
         return {.waited_ns = now_ns - of_.asked_ns_, .is_needed = now_ns >= until_ns_};
     }
     void go_out_of_turn(passage why) { of_.hold(why); }
-    void leave_for_wait(int64_t) {}
+    void leave_for_wait(int64_t) { of_.block(); }
     bool come_back() { return true; }
 
   private:

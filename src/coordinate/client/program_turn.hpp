@@ -16,6 +16,8 @@ namespace halcyon::coordinate {
 ///
 /// In the page, one that asks counts in process_part::waiting, one that holds the turn in process_part::under_way, so
 /// that the agent sees one phase from the announcement to the end, and waits for the end when the turn is called back.
+/// While take(), join() or step() sleep, one that asks counts in program_turns::part::blocked, too: only then does the
+/// agent give back what the job has at other file systems.
 /// One that goes on out of turn counts in neither (page.hpp: under_way and the turn's word).
 ///
 /// Of one process; several of them may be at one file system, in several threads. Calls of a layer in the process go on
@@ -58,6 +60,7 @@ class program_turn {
 
     void ask();
     void ask_no_more();
+    void block();
     [[nodiscard]] bool enter(bool follows);
     void hold(passage how);
     void settle();
@@ -70,6 +73,7 @@ class program_turn {
     process_part* part_ = nullptr;
     program_turns::part* own_ = nullptr;
     stage stage_ = stage::idle;
+    bool is_blocked_ = false;  ///< its wait counts in the page
     passage how_ = passage::under_lease;
     int64_t asked_ns_ = 0;
     std::optional<int64_t> counted_before_;  ///< bytes of the process when it announced; none: it has waited since

@@ -68,6 +68,13 @@ int64_t calls_of(const std::atomic<uint32_t>& count) {
     return std::max<int64_t>(static_cast<int32_t>(count.load()), 0);
 }
 
+/// Of what waits at a process, phases that its program has announced and does not wait for. `asking`: program.asking
+/// before `waits` was read. One that comes or goes meanwhile is never taken for a call that is held back.
+int64_t announced_by(const program_turns::part& program, int64_t asking, int64_t waits) {
+    const int64_t all = std::max(asking, calls_of(program.asking));
+    return std::clamp<int64_t>(all - calls_of(program.blocked), 0, waits);
+}
+
 /// Whether a process may begin a round that the stop allows: it is in a collective call, under which, or under the one
 /// before, it moved bytes, and its next round is below the stop. Or it is held back before such a round, and has not
 /// seen yet that it may go on.
@@ -95,6 +102,7 @@ void clear(program_turns& one) {
         clear(part.forecasts);
         clear(part.counted_from);
         clear(part.asking);
+        clear(part.blocked);
     }
 }
 
@@ -230,14 +238,16 @@ node_state agent_page::observe(size_t file_system, uint64_t stop_round, int64_t 
         found.unasked += part.unasked.load(relaxed);
         if (replaced_.contains(i, slot)) continue;
         int64_t under_way = calls_of(part.under_way);
-        const int64_t waits = calls_of(part.waiting);
+        const program_turns::part& program = slot.by_itself.at[file_system];
+        const int64_t asking = calls_of(program.asking), waits = calls_of(part.waiting);
         if (under_way == 0) under_way = calls_of(part.under_way);  // it may have come back from its wait in between
         found.under_way += under_way;
         found.waiting += waits;
+        found.announced += announced_by(program, asking, waits);
         const int64_t in_step = moved_in_step_.of(i, slot, file_system, now_ns);
         (under_way > 0 ? found.moved : found.unasked) += in_step;
         found.round = std::max(found.round, part.round.load());
-        found.behind += is_behind(part, slot.by_itself.at[file_system], stop_round) ? 1 : 0;
+        found.behind += is_behind(part, program, stop_round) ? 1 : 0;
         const size_t what = std::min<size_t>(part.operation.load(relaxed), operation_count - 1);
         ++did[what];
         if (under_way + waits > 0) ++found.active, ++doing[what];

@@ -11,7 +11,8 @@ struct node_state {
     int64_t processes = 0;  ///< that have a place in the page
     int64_t active = 0;     ///< of them, with calls under way or held back
     int64_t under_way = 0;  ///< calls that move bytes
-    int64_t waiting = 0;    ///< calls that are held back
+    int64_t waiting = 0;    ///< calls that are held back, and phases that programs have announced
+    int64_t announced = 0;  ///< of these, phases whose program does not wait for the turn yet
     uint64_t begun = 0;     ///< phases of processes, ever
     int64_t moved = 0;      ///< bytes under leases, ever
     int64_t unasked = 0;    ///< bytes without one, ever

@@ -98,7 +98,7 @@ struct alignas(64) program_turns {
         std::atomic<uint32_t> forecasts;    ///< 1: `forecast` is the program's, the layer writes none
         std::atomic<int64_t> counted_from;  ///< bytes_of_process() when the first of these turns was taken
         std::atomic<uint32_t> asking;       ///< of process_part::waiting, those that are no calls: phases announced
-        uint32_t unused_;
+        std::atomic<uint32_t> blocked;      ///< of these, those for whose turn a thread waits
     };
     std::atomic<uint32_t> layer;  ///< 1: a layer counts what the process moves
     uint32_t unused_;
@@ -151,7 +151,7 @@ struct alignas(64) process_slot {
 ///
 /// `beat_ns` and what is above it are the agent's, written before processes see the page but for `beat_ns` itself.
 struct page {
-    static constexpr uint64_t expected_magic = 0x3674'6567'6170'6863;  // "chpaget6"
+    static constexpr uint64_t expected_magic = 0x3774'6567'6170'6863;  // "chpaget7"
     static constexpr size_t most_processes = 1024;
 
     uint64_t magic;

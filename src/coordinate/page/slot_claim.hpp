@@ -43,7 +43,7 @@ inline void forget_program_before(process_slot& slot, size_t file_system) {
     part.under_way = part.waiting = 0;
     part.inside = rounds::none;
     program_turns::part& before = slot.by_itself.at[file_system];
-    before.held = before.forecasts = before.asking = 0;
+    before.held = before.forecasts = before.asking = before.blocked = 0;
 }
 
 /// The program that the process runs now counts in its place, from which what was left there is gone.

@@ -390,6 +390,23 @@ TEST_F(turn_agents, keep_a_turn_that_they_would_give_back_where_a_call_begins_me
     EXPECT_EQ(agent->counted().handed_back, 0U);
 }
 
+TEST_F(turn_agents, wait_for_the_turn_of_a_call_and_not_of_a_phase_that_was_only_announced) {
+    join();
+    node.waiting = node.announced = 1;
+    node.begun = 1;
+    advance();
+    EXPECT_EQ(look(), transcript{"inform phase 1"});
+    EXPECT_FALSE(agent->waits());
+    node.waiting = 2;  // a call, too
+    advance();
+    EXPECT_TRUE(agent->waits());
+    node.waiting = 1;
+    node.announced = 0;  // the program waits for the turn
+    advance();
+    EXPECT_TRUE(agent->waits());
+    EXPECT_EQ(look(), transcript{}) << "it is one phase";
+}
+
 TEST_F(turn_agents, tell_when_the_next_phase_is_expected_once) {
     join();
     node.next_probability = 0.8;

@@ -44,6 +44,33 @@ TEST_F(program_turn_test, waits_until_it_is_its_turn) {
     EXPECT_EQ(one.part().unasked, 0);
 }
 
+TEST_F(program_turn_test, shows_the_agent_whether_it_waits_or_has_only_announced_its_phase) {
+    give(permission::waiting);
+    program one(page_, 1);
+    one.begin();
+    EXPECT_FALSE(one.try_take());
+    EXPECT_EQ(state().announced, 1);
+    page_.shared().bell.prepare();
+    std::thread waits([&] { one.take(); });
+    wait_until([&] { return state().announced == 0; });
+    EXPECT_EQ(state().waiting, 1);
+    wait_until([&] { return page_.shared().bell.word == agent_bell::awake; });
+    give(permission::allowed);
+    waits.join();
+    EXPECT_EQ(state().waiting, 0);
+    give(permission::stop, 1);
+    std::thread steps([&] { one.step(); });
+    wait_until([&] { return state().waiting == 1 && state().announced == 0; });
+    give(permission::allowed);
+    steps.join();
+    one.give_back();
+    give(permission::waiting);
+    one.begin();
+    EXPECT_EQ(state().announced, 1) << "it waited for another one before";
+    one.give_back();
+    EXPECT_EQ(state().announced, 0);
+}
+
 TEST_F(program_turn_test, does_not_begin_under_a_standing_turn_before_the_agent_has_told_of_the_phase) {
     give(permission::standing);
     program one(page_, 1);
@@ -262,9 +289,11 @@ TEST_F(program_turn_test, of_the_program_before_is_forgotten_when_a_layer_starts
     program before(page_, 1);
     before.begin();
     before.take();
+    before.slot().by_itself.at[0].blocked = 1;  // by another thread
     called_process after(page_, 1);
     EXPECT_EQ(state().under_way, 0);
     EXPECT_EQ(before.slot().by_itself.at[0].held, 0U);
+    EXPECT_EQ(before.slot().by_itself.at[0].blocked, 0U);
 }
 
 }  // namespace
