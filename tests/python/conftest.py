@@ -1,9 +1,19 @@
 """What tests of several folders need."""
 
+import os
+from pathlib import Path
+
 import pytest
 
+import halcyon
 from halcyon.errors import UnavailableError
 from halcyon.layers.preload import find_library
+
+_SOURCES = Path(__file__).resolve().parents[2] / "python"
+if Path(halcyon.__file__).resolve().parents[1] == _SOURCES:
+    # Programs that tests start, in whatever folder, import this package, too: its name in the environment may be
+    # relative, and another checkout's may be installed.
+    os.environ["PYTHONPATH"] = os.pathsep.join([str(_SOURCES), *filter(None, [os.environ.get("PYTHONPATH")])])
 
 
 @pytest.fixture
