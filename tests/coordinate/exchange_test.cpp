@@ -267,6 +267,20 @@ TEST(exchange, the_only_application_begins_without_asking_until_another_one_regi
     EXPECT_TRUE(c.has_turn("B"));
 }
 
+TEST(exchange, no_account_is_charged_for_the_time_before_a_phase_that_begins_as_its_standing_turn_is_called_back) {
+    conversation c(conversation::quick(policy::rule::fair_share));
+    c.join("A", 1000);
+    c.pass(100, {"A"});
+    c.join("B", 1001);
+    c.say("A", stopping{c.lease["A"], 0});
+    inform begun = phase_of(1);
+    begun.lease = c.lease["A"];
+    c.say("A", begun);
+    c.say("B", phase_of(1));
+    c.say("A", stopped{c.lease["A"]});
+    EXPECT_TRUE(c.has_turn("A")) << "it came first, and neither has had anything";
+}
+
 TEST(exchange, an_agent_that_waits_elsewhere_hands_its_turn_back) {
     conversation c = two_jobs(policy::rule::fcfs);
     c.say("A", phase_of(1));

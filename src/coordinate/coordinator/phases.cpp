@@ -115,6 +115,7 @@ void phases::begin(job& of, const inform& what, moment at, outbox& out) {
     of.moved_bytes = what.bytes_moved;
     of.worked_s = 0;
     of.worked_at_s = at.now_s;
+    of.charged_s = at.now_s;  // under a turn that is being called back no other begin is noted
     of.speed = 0;
     of.look_again();
     for (agent& one : of.agents) one.next.reset();
