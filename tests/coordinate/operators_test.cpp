@@ -94,6 +94,40 @@ TEST(operators, are_explained_decisions_with_what_they_were_to_cost_and_what_the
         }
 }
 
+TEST(operators, are_explained_what_was_observed_by_the_watts_and_the_bounds_of_the_file) {
+    settings how = conversation::quick(policy::rule::dynamic);
+    how.metric = policy::metric::energy;
+    how.watts_per_node = 250;
+    how.most_nodes = 2;
+    conversation c(how);
+    registration large = conversation::registration_of("A");
+    large.nodes = 1000;
+    c.connect("A", 1000);
+    c.say("A", large);
+    c.join("B", 1001);
+    c.say("A", stopped{c.lease["A"]});
+    c.say("A", phase_of(1, 10));
+    c.say("B", phase_of(1, 1));
+    c.say("A", stopped{c.lease["A"]});
+    c.pass(1, {"B"}, 1000);
+    c.say("B", release{1});
+    c.pass(10, {"A"}, 1000);
+    c.say("A", release{1});
+    c.connect("root", 0, true);
+    c.say("root", explain{});
+    const auto recalled = std::ranges::find_if(c.answers["root"], [](const from_coordinator& answer) {
+        const auto* const one = std::get_if<decided>(&answer);
+        return one != nullptr && !one->stop.empty();
+    });
+    ASSERT_NE(recalled, c.answers["root"].end());
+    const auto& told = std::get<decided>(*recalled);
+    EXPECT_EQ(told.stop, (std::vector<std::string>{"A"}));
+    // B's second at one node, then A's 11 at two; and the interruption for both.
+    const double joules = 250 * (1 + 2 * 11);
+    EXPECT_NEAR(told.costs.back(), joules + 250 * 3 * how.bounds.interruption_s, 1);
+    EXPECT_NEAR(told.observed_cost, joules, 0.01 * joules);
+}
+
 TEST(operators, are_explained_decisions_about_applications_whose_phases_began_in_another_order_than_they_came) {
     conversation c(conversation::quick(policy::rule::dynamic));
     c.join("A", 1000);

@@ -44,9 +44,7 @@ bool arbiter::see(const registry& all, const users& by_user, bool barred_ones, d
         if (seen_.size() == used) seen_.emplace_back();
         policy::application& as = seen_[used++];
         one.describe(as, now_s);
-        as.processes = std::min(as.processes, how_.most_processes);
-        as.nodes = std::min(as.nodes, how_.most_nodes);
-        as.watts_per_node = how_.watts_per_node;
+        how_.complete(as);
     }
     seen_.resize(used);
     return present;

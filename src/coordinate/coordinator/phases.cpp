@@ -11,11 +11,12 @@ namespace halcyon::coordinate {
 namespace {
 
 /// Part of the metric of an application whose phase ends now.
-double cost_now(const job& of, policy::metric metric, double now_s) {
+double cost_now(const job& of, const settings& how, double now_s) {
     policy::application as;
     of.describe(as, now_s);
+    how.complete(as);
     if (of.worked_s > 0) as.alone_s = of.worked_s;
-    return policy::cost_per_s(as, metric) * (now_s - of.arrived_s);
+    return policy::cost_per_s(as, how.metric) * (now_s - of.arrived_s);
 }
 
 bool somebody_has_turn_beside(const registry& all, const job& of) {
@@ -303,7 +304,7 @@ void phases::stopped(registry& all, job& of, agent& by, const coordinate::stoppe
 void phases::finish(registry& all, job& of, agent& by, moment at, outbox& out) {
     of.work(at.now_s);
     had_.charge(of, at.now_s);
-    const double cost = cost_now(of, how_.metric, at.now_s);
+    const double cost = cost_now(of, how_, at.now_s);
     const bool had_phase = by.phase.has_value();
     by.end_phase();
     by.wait_told_s = -1;

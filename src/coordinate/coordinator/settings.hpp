@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -55,6 +56,14 @@ struct settings {
     uint32_t most_applications = 65536;  ///< registered, of all users
     uint32_t decisions_kept = 256;       ///< for `explain`
     bool operator==(const settings&) const = default;
+
+    /// What costs depend on, and no application says by itself: how many processes and nodes are believed of it, and
+    /// what a node takes.
+    void complete(policy::application& one) const {
+        one.processes = std::min(one.processes, most_processes);
+        one.nodes = std::min(one.nodes, most_nodes);
+        one.watts_per_node = watts_per_node;
+    }
 };
 
 }  // namespace halcyon::coordinate
