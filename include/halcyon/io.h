@@ -141,7 +141,8 @@ HALCYON_API int halcyon_io_inform(halcyon_io_handle h);
 
 /** Whether it is our turn, in *authorized: 1, and then the turn is held as after halcyon_io_wait; or 0. While the turn
  * is held: 0 says that others are to have it, so that halcyon_io_wait or halcyon_io_release should come soon. Loads
- * from shared memory, without a system call but to wake a sleeping agent. Blocks: never.
+ * from shared memory, without a system call but to wake a sleeping agent, and to ask the system for file locks that a
+ * process of the job has inherited over a fork. Blocks: never.
  * @retval HALCYON_ERROR_USAGE no phase was announced: call halcyon_io_inform first */
 HALCYON_API int halcyon_io_check(halcyon_io_handle h, int* authorized);
 

@@ -34,7 +34,8 @@ class program_turn {
     /// What is known has changed. Where nothing is any more, the layer's forecasts count again.
     void tell(const std::optional<phase_forecast>& coming);
 
-    /// Takes the turn if that can be done at once. A load where it cannot; no system call but to wake the agent.
+    /// Takes the turn if that can be done at once. A load where it cannot; no system call but to wake the agent, and to
+    /// ask for file locks of which a process of the job has inherited all that it holds.
     bool try_take();
     /// Waits for it: until it is this application's; nobody answers for page::patience_ns; or for
     /// shared_file_system::starvation_ns.
