@@ -2,6 +2,9 @@
 
 import json
 import os
+import pty
+import re
+import select
 import signal
 import subprocess
 import sys
@@ -54,6 +57,37 @@ def test_a_graph_is_measured_printed_and_drawn(folder: Path, tmp_path: Path) -> 
     assert {(point["policy"], point["dt_ns"], point["runs"]) for point in told["points"]} == {
         ("none", 0, 2), ("none", 50_000_000, 2),
     }  # fmt: skip
+
+
+def test_a_range_of_delays_may_begin_before_0(folder: Path, tmp_path: Path) -> None:
+    words = command(folder, "--from", "-50ms", "--to", "50ms", "--steps", "3")
+    listed = words.index("--dt")
+    del words[listed : listed + 2]
+    done = delta(tmp_path, words)
+    assert "Interference factors" in done.stdout, done.stderr
+    runs = map(json.loads, (tmp_path / "runs.jsonl").read_text().splitlines()[1:])
+    measured = {run["key"]["dt_ns"] for run in runs if run["key"]["alone"] is None}
+    assert measured == {-50_000_000, 0, 50_000_000}
+
+
+def test_progress_is_a_bar_on_a_terminal(folder: Path, tmp_path: Path) -> None:
+    words = command(folder, "--dt", "0", "--repeat", "1", "--most", "1")
+    terminal, of_command = pty.openpty()
+    environment = os.environ | {"TERM": "xterm", "COLUMNS": "100"}
+    shown = b""
+    with subprocess.Popen(
+        words, cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL, stderr=of_command
+    ) as process:
+        os.close(of_command)
+        with suppress(OSError):  # nobody has the other end any more
+            while select.select([terminal], [], [], LIMIT_S)[0]:
+                shown += os.read(terminal, 1 << 16)
+        assert process.wait(LIMIT_S) in (0, 1), shown
+    os.close(terminal)
+    text = shown.decode()
+    assert "halcyon: 1 of " not in text
+    assert re.search(r"none, B 0\.00 s after A|[AB] alone", text)
+    assert re.search(r"(?<!\d)([3-9]|\d\d)/\1(?!\d)", text), "all runs, of as many"
 
 
 def test_a_point_that_is_not_known_well_enough_fails_the_command(folder: Path, tmp_path: Path) -> None:
