@@ -2,6 +2,9 @@
 
 import json
 import re
+import signal
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -60,6 +63,18 @@ def test_top_for_programs_has_everything(shared: CoordinatorProcess, capfd: pyte
     ]
     assert told["applications"][1]["expected_wait_s"] > 0
     assert all(one["in_state_s"] < LIMIT_S for one in told["applications"]), "since they are registered at the longest"
+
+
+def test_top_is_told_again_and_again_until_it_is_ended(shared: CoordinatorProcess) -> None:
+    words = [sys.executable, "-m", "halcyon", "coordinator", "top", "--watch", "0.05", "--config", str(shared.config)]
+    may_be_ended = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)  # noqa: E731
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, preexec_fn=may_be_ended) as process:
+        assert process.stdout is not None
+        first_lines = (line for line in process.stdout if line.startswith("scratch: "))
+        for _ in range(3):
+            assert next(first_lines).startswith("scratch: policy fcfs; 3 applications, 1 moving, 1 waiting; ")
+        process.send_signal(signal.SIGINT)
+        assert process.wait(LIMIT_S) == 0
 
 
 def test_explain_says_who_may_move_and_why(shared: CoordinatorProcess, capfd: pytest.CaptureFixture[str]) -> None:
