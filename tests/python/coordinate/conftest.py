@@ -12,6 +12,7 @@ from coordinator_process import PATIENT, CoordinatorProcess
 from elected_pair import Pair
 from etcd_process import EtcdProcess
 from started_programs import end_programs
+from stepping_clock import FAKETIME, SteppingClock
 from turn_programs import Program, ended
 
 from halcyon.compiled import load_compiled
@@ -133,3 +134,10 @@ def memory() -> Iterator[Path]:
 def pair(prepare: Callable[..., CoordinatorProcess], etcd: EtcdProcess) -> Callable[..., Pair]:
     """Makes two daemons that do not run yet."""
     return lambda **settings: Pair(prepare, etcd, **settings)
+
+
+@pytest.fixture
+def clock(tmp_path: Path) -> SteppingClock:
+    if FAKETIME is None or shutil.which("env") is None:
+        pytest.skip("needs libfaketime, of Debian's package libfaketime")
+    return SteppingClock(tmp_path)

@@ -1,7 +1,6 @@
 """Full disks and clocks that step under the daemon."""
 
 import os
-import shutil
 import signal
 import subprocess
 import time
@@ -11,12 +10,12 @@ from pathlib import Path
 import pytest
 from coordinator_process import RELEARNING, CoordinatorProcess, wait_until
 from scripted_agents import has_turn, heard, run_until
+from stepping_clock import SteppingClock
 from test_turns import holder_and_waiter
 
 Prepare = Callable[..., CoordinatorProcess]
 HOUR_S = 3600
 DAY_S = 24 * HOUR_S
-FAKETIME = next(iter(sorted(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"))), None)
 
 
 @pytest.fixture
@@ -70,32 +69,6 @@ def test_a_daemon_whose_disk_is_full_gives_turns_and_begins_with_a_higher_epoch(
     wait_until(lambda: "log lines are missing" in of.log.read_text(), "the log goes on")
 
 
-class Clock:
-    """Of a process that runs with libfaketime: CLOCK_REALTIME alone steps."""
-
-    def __init__(self, folder: Path) -> None:
-        assert FAKETIME is not None
-        self._file = folder / "clock"
-        self.step(0)
-        self.where = [
-            "env", f"LD_PRELOAD={FAKETIME}", f"FAKETIME_TIMESTAMP_FILE={self._file}", "FAKETIME_NO_CACHE=1",
-            "FAKETIME_DONT_FAKE_MONOTONIC=1", "DONT_FAKE_MONOTONIC=1",
-        ]  # fmt: skip
-
-    def step(self, to_s: int) -> None:
-        """To so many seconds from the true time."""
-        new = self._file.with_suffix(".new")
-        new.write_text(f"{to_s:+d}\n")
-        new.replace(self._file)
-
-
-@pytest.fixture
-def clock(tmp_path: Path) -> Clock:
-    if FAKETIME is None or shutil.which("env") is None:
-        pytest.skip("needs libfaketime, of Debian's package libfaketime")
-    return Clock(tmp_path)
-
-
 def day_of_log(of: CoordinatorProcess) -> str:
     return of.log.read_text().splitlines()[-1][:10]
 
@@ -105,7 +78,7 @@ def day(seconds_from_now: int) -> str:
 
 
 @pytest.mark.parametrize("step_s", [2 * DAY_S, -2 * DAY_S])
-def test_a_clock_that_steps_changes_no_turn(prepare: Prepare, clock: Clock, step_s: int) -> None:
+def test_a_clock_that_steps_changes_no_turn(prepare: Prepare, clock: SteppingClock, step_s: int) -> None:
     of = prepare()
     of.start(where=clock.where)
     agents = a, b = holder_and_waiter(of)
@@ -126,7 +99,7 @@ def test_a_clock_that_steps_changes_no_turn(prepare: Prepare, clock: Clock, step
 
 
 def test_a_clock_that_was_set_back_between_two_starts_leaves_turns_as_they_are(
-    prepare: Prepare, clock: Clock, tmp_path: Path
+    prepare: Prepare, clock: SteppingClock, tmp_path: Path
 ) -> None:
     of = prepare(epoch_file=str(tmp_path / "epoch"))
     of.start(where=clock.where)
