@@ -58,6 +58,59 @@ def test_a_program_waits_until_the_turn_is_given_back(start: Prepare, tmp_path: 
     assert (folder / "file").stat().st_size == 8 << 20
 
 
+READS = """
+import os, sys
+fd = os.open(sys.argv[1], os.O_RDONLY)
+for i in range(8):
+    assert len(os.pread(fd, 1 << 20, i << 20)) == 1 << 20
+"""
+
+
+def test_a_program_that_reads_waits_as_well(start: Prepare, tmp_path: Path) -> None:
+    folder = tmp_path / "scratch"
+    folder.mkdir()
+    (folder / "file").write_bytes(bytes(8 << 20))
+    of = start(paths=[str(folder)], times=PATIENT)
+    other = Agent(of, "other")
+    other.begin()
+    run_until([other], has_turn(other), "the other one has the turn")
+    program = write(of, folder, command=[sys.executable, "-c", READS, str(folder / "file")])
+    run_until_it_waits(program, of, other)
+    other.release()
+    run_until([other], lambda: program.poll() is not None, "the program ends")
+    said = said_by(program)
+    assert "1 process took turns: 8.39 MB in turn" in said
+    assert "out of turn" not in said
+
+
+FILES = 200
+REMOVES = f"""
+import os, sys
+for i in range({FILES}):
+    os.unlink(f"{{sys.argv[1]}}/{{i}}")
+"""
+
+
+def test_a_program_that_removes_many_files_waits_as_well(start: Prepare, tmp_path: Path) -> None:
+    folder = tmp_path / "scratch"
+    folder.mkdir()
+    for i in range(FILES):
+        (folder / str(i)).touch()
+    of = start(paths=[str(folder)], times=PATIENT)
+    other = Agent(of, "other")
+    other.begin()
+    run_until([other], has_turn(other), "the other one has the turn")
+    program = write(of, folder, command=[sys.executable, "-c", REMOVES, str(folder)])
+    run_until_it_waits(program, of, other)
+    assert 0 < len(list(folder.iterdir())) < FILES, "the first ones are removed without a turn"
+    other.release()
+    run_until([other], lambda: program.poll() is not None, "the program ends")
+    said = said_by(program)
+    assert "1 process took turns: " in said
+    assert "out of turn" not in said
+    assert list(folder.iterdir()) == []
+
+
 WRITES_TO_BOTH = """
 import os, sys
 files = [os.open(f"{folder}/file", os.O_CREAT | os.O_WRONLY) for folder in sys.argv[1:]]
