@@ -87,7 +87,7 @@ void write_applications(writer& to, const snapshot& state) {
 
 std::string metrics_text(const measured& what) {
     writer to(what.name);
-    to.family("info", "gauge", "Policy and metric of the coordinator; always 1");
+    to.family("info", "gauge", "Policy of the coordinator; always 1");
     to.value(1, "policy", policy::name_of(what.state.rule));
     to.gauge("uptime_seconds", "Time since the start of the daemon", what.up_s);
     to.gauge("leads", "1: this daemon gives turns; 0: it stands by", what.leads ? 1 : 0);
