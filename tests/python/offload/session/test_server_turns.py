@@ -81,7 +81,7 @@ def test_a_server_waits_for_the_turn_of_its_application(daemon: CoordinatorProce
     job.open_gate(1)
     run_until([other], waits(daemon), "the server waits")
     assert application_of_job(daemon).bytes_left == ITERATION_BYTES
-    assert not job.data_file(1).exists()
+    assert not list(job.output.glob(f"*{job.data_file(1).stem}*")), "it waits before it opens anything"
     other.release()
     run_until([other], lambda: run.poll() is not None, "the run ends")
     outcome = finish(run)
