@@ -68,6 +68,21 @@ def test_two_jobs_take_turns(coordinated: Cluster) -> None:
     assert all((coordinated.scratch / name).stat().st_size == 8 << 20 for name in "ab")
 
 
+def test_a_step_with_both_layers_is_recorded_and_takes_turns(coordinated: Cluster) -> None:
+    other = Agent(coordinated.daemon, "other")
+    other.begin()
+    run_until([other], has_turn(other), "the other one has the turn")
+    dd = ["dd", "if=/dev/zero", f"of={coordinated.scratch / 'both'}", "bs=1M", "count=8"]
+    step = coordinated.start("srun", "--halcyon=trace,coordinate", "--halcyon-output", "both.halcyon", *dd, **PATIENCE)
+    run_until([other], lambda: list(states(coordinated).values()) == ["waiting"], "the step waits")
+    other.release()
+    run_until([other], lambda: step.poll() is not None, "the step ends")
+    said = ended(step)
+    assert "1 process took turns: 8.39 MB in turn" in said
+    assert "out of turn" not in said
+    assert "1 process recorded; now: halcyon report" in said
+
+
 @pytest.fixture
 def resting(coordinated: Cluster) -> Iterator[str]:
     """The number of a job that does nothing."""
