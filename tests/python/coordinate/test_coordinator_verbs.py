@@ -65,10 +65,10 @@ def test_top_for_programs_has_everything(shared: CoordinatorProcess, capfd: pyte
     assert all(one["in_state_s"] < LIMIT_S for one in told["applications"]), "since they are registered at the longest"
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_top_is_told_again_and_again_until_it_is_ended(shared: CoordinatorProcess) -> None:
     words = [sys.executable, "-m", "halcyon", "coordinator", "top", "--watch", "0.05", "--config", str(shared.config)]
-    may_be_ended = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)  # noqa: E731
-    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, preexec_fn=may_be_ended) as process:
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         first_lines = (line for line in process.stdout if line.startswith("scratch: "))
         for _ in range(3):
