@@ -1,16 +1,20 @@
-"""A program that writes under `halcyon run --coordinate` while its daemon is killed, stopped or replaced."""
+"""A program that writes under `halcyon run --coordinate` while its daemon is killed, stopped, slow or replaced."""
 
 import signal
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from coordinator_process import CoordinatorProcess, wait_until
+from coordinator_process import PATIENT, CoordinatorProcess, wait_until
 from elected_pair import Pair, leads
+from overheard import Overheard
 from scripted_agents import Agent, has_turn, run_until
-from told_program import BLOCK, ToldProgram, asks_and_waits
+from told_program import BLOCK, ToldProgram, asks_and_waits, states
 
 Prepare = Callable[..., CoordinatorProcess]
+SLOW_S = 5.0
+"""For each message: longer than programs are patient."""
 
 
 pytestmark = pytest.mark.usefixtures("library")
@@ -104,3 +108,32 @@ def test_a_program_whose_daemon_is_restarted_at_once_loses_no_byte(prepare: Prep
         wait_until(program.has_written, "it goes on")
     in_turn, unasked = program.end()
     assert in_turn + unasked == pytest.approx(4 * BLOCK, rel=0.01)
+
+
+def test_a_program_goes_on_while_its_daemon_is_slow_and_takes_turns_when_it_answers_in_time(
+    prepare: Prepare, tmp_path: Path
+) -> None:
+    folder = tmp_path / "scratch"
+    folder.mkdir()
+    of = prepare()
+    between = of.folder / "between"
+    of.configure(paths=[str(folder)], address=f"unix:{between}", listen=[str(of.address)], times=PATIENT)
+    of.start()
+    delays_s = [SLOW_S]
+    way = Overheard(between, of.socket, lambda *_: time.sleep(delays_s[-1]))
+    program = ToldProgram(of, folder)
+    try:
+        writes_unasked(program)
+        wait_until(lambda: states(of), "the daemon has heard of it")
+        writes_unasked(program)
+        delays_s.append(0.0)
+        takes_turns_again(program, of)
+        in_turn, unasked = program.end()
+    finally:
+        way.close()
+        if program.process.poll() is None:
+            program.process.kill()
+            program.process.wait()
+    assert in_turn >= BLOCK * 0.99
+    assert unasked >= BLOCK
+    assert in_turn + unasked == pytest.approx(program.asked * BLOCK, rel=0.01)
