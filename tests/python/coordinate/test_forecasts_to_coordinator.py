@@ -15,6 +15,8 @@ from overheard import Message, Overheard
 from scripted_agents import Agent, run_until
 from started_programs import start_program
 
+from halcyon.predict.learnt import read_learnt
+
 Prepare = Callable[..., CoordinatorProcess]
 CALLS, CALL_BYTES = 64, 64 << 10
 PHASE_BYTES = CALLS * CALL_BYTES
@@ -251,3 +253,40 @@ def test_prefetch_needs_predict() -> None:
     done = subprocess.run(line, capture_output=True, text=True, timeout=LIMIT_S, check=False)
     assert done.returncode == 2
     assert "it does not go with --no-predict" in done.stderr
+
+
+BESIDE = 1000
+WRITES_ON = f"""
+left = {BESIDE}
+while left:
+    os.pwrite(fd, bytes({CALL_BYTES}), 0)
+    time.sleep(0.001)
+    left -= os.path.exists(sys.argv[2])
+"""
+"""So many calls more from one call site, once it is told to end."""
+
+
+def has_company(heard: Overheard) -> bool:
+    """The program's agent has been told that others move, too."""
+    return any(one.kind == "company" and one.message["others"] > 0 for one in list(heard.all))
+
+
+def test_times_of_calls_are_learnt_while_no_other_application_moves(made: Callable[..., Run], tmp_path: Path) -> None:
+    models = tmp_path / "models"
+    run = made("--save-model", str(models), policy="interfere")
+    program = run.start(WRITES_ON)
+    has_ended = lambda: program.poll() is not None  # noqa: E731
+    wait_until(lambda: moved_in_phases(run.heard) or has_ended(), "the program writes alone")
+    other = Agent(run.of, "other")
+    other.begin()
+    run_until([other], lambda: has_company(run.heard) or has_ended(), "another one moves beside it")
+    assert not has_ended(), program.communicate()[0]
+    run.enough.touch()
+    run_until([other], has_ended, "the program ends")
+    assert "out of turn" not in run.end(program)
+    (model,) = models.glob("*.model")
+    writes = [one for one in read_learnt(model).symbols if one.function.startswith("pwrite")]
+    seen = sum(one.seen for one in writes)
+    timed = sum(one.duration_ns.count for one in writes if one.duration_ns)
+    assert seen > BESIDE
+    assert 0 < timed < seen
