@@ -5,7 +5,7 @@ its decisions lead, over the least cost of all schedules, less 1. 1,000 random i
 An exhaustive search tells of each instance whether any schedule is better by more than 2 %, and which one is the best
 where that takes few positions more; from milliseconds to minutes, hours in all. Instances are kept in
 bench/study/policy/gap.jsonl; the same command goes on with those that are missing, each number of applications in turn.
-It ends after 85 minutes, or after `--minutes`; run it with `nice`.
+It begins no search after 85 minutes, or `--minutes`; run it with `nice`, or with as many `--jobs` as there are cores.
 """
 
 import argparse
@@ -15,6 +15,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import mean, quantiles
@@ -50,6 +51,7 @@ class Instance:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float, default=85.0)
+    parser.add_argument("--jobs", type=int, default=1, help="instances at a time, on a core each")
     parser.add_argument("--program", type=Path, help="policy_campaign, where it is built already")
     root = Path(os.environ.get("HALCYON_ROOT", Path(__file__).resolve().parents[2]))
     parser.add_argument("--data", type=Path, default=root / "bench/study/policy")
@@ -59,12 +61,18 @@ def main() -> int:
     until_s = time.monotonic() + 60 * asked.minutes
     with RowFile(asked.data / "gap.jsonl", {"instances": INSTANCES, "seed": SEED, "bar": BAR}, None) as file:
         found = [Instance(**row) for row in file.found]
-        for applications, number in missing(found):
-            if time.monotonic() > until_s:
-                break
-            found.append(measured(program, applications, number))
-            file.add(asdict(found[-1]))
-            print(f"{len(found)} of {INSTANCES}: {json.dumps(asdict(found[-1]))}", file=sys.stderr, flush=True)
+        left = list(missing(found))
+
+        def search(which: tuple[int, int]) -> Instance | None:
+            return measured(program, *which) if time.monotonic() < until_s else None
+
+        with ThreadPoolExecutor(asked.jobs) as pool:
+            for ended in as_completed([pool.submit(search, which) for which in left]):
+                if (one := ended.result()) is None:
+                    continue
+                found.append(one)
+                file.add(asdict(one))
+                print(f"{len(found)} of {INSTANCES}: {json.dumps(asdict(one))}", file=sys.stderr, flush=True)
     report(found)
     return 0
 
