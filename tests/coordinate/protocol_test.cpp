@@ -171,9 +171,22 @@ TEST(protocol_line, names_what_is_wrong_with_it) {
 }
 
 TEST(protocol_line, may_have_unknown_fields_and_twice_the_same_one) {
-    const auto came = decode_to_coordinator(R"({"later":{"a":[1]},"phase":7,"type":"release","phase":8})");
-    ASSERT_EQ(why(came), "understood");
-    EXPECT_EQ(std::get<release>(std::get<to_coordinator>(came)).phase, 7U);
+    for (const char* line :
+         {R"({"later":{"a":[1]},"phase":7,"type":"release","phase":8})",
+          R"({"type":"release","later":0,"phase":7,"phase":8})", R"({"phase":7,"phase":8,"type":"release"})",
+          R"({"type":"release","phase":7,"phase":8})"}) {
+        const auto came = decode_to_coordinator(line);
+        ASSERT_EQ(why(came), "understood");
+        EXPECT_EQ(std::get<release>(std::get<to_coordinator>(came)).phase, 7U) << line;
+    }
+}
+
+TEST(protocol_line, leaves_out_what_says_nothing) {
+    EXPECT_EQ(line_of(to_coordinator(inform{.phase = 3})), R"({"type":"inform","phase":3,"operation":"write"})");
+    EXPECT_EQ(line_of(to_coordinator(inform{.phase = 3, .left_s = 0.1, .demand = 0})),
+              R"({"type":"inform","phase":3,"operation":"write","left_s":0.1,"demand":0})");
+    EXPECT_EQ(line_of(from_coordinator(refused{.reason = "no", .again_s = 0})),
+              R"({"type":"refused","reason":"no","again_s":0})");
 }
 
 TEST(protocol_line, holds_numbers_in_any_spelling) {

@@ -20,9 +20,9 @@ class Load:
     moving: int
     waiting: int
     bytes_per_s: float
-    unseen_share: float
     decisions: int
     counts: list[str]
+    unseen_share: float = 0.0
 
 
 @dataclass(frozen=True)

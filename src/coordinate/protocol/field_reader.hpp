@@ -24,10 +24,14 @@ inline std::string shown(const rapidjson::Value& value) {
     return value.IsNull() ? "null" : value.IsArray() ? "a list" : "an object";
 }
 
+inline bool is_named(const rapidjson::Value::Member& one, std::string_view name) {
+    return std::string_view(one.name.GetString(), one.name.GetStringLength()) == name;
+}
+
 /// Of those of one name, the first.
 inline const rapidjson::Value* find_member(const rapidjson::Value& object, std::string_view name) {
-    for (const auto& [key, value] : object.GetObject())
-        if (std::string_view(key.GetString(), key.GetStringLength()) == name) return &value;
+    for (const auto& one : object.GetObject())
+        if (is_named(one, name)) return &one.value;
     return nullptr;
 }
 
@@ -35,7 +39,9 @@ inline const rapidjson::Value* find_member(const rapidjson::Value& object, std::
 /// says.
 class field_reader {
   public:
-    field_reader(std::string_view type, const rapidjson::Value& object) : check_(type), object_(object) {}
+    field_reader(std::string_view type, const rapidjson::Value& object) : check_(type), object_(object) {
+        if (next_ != object_.MemberEnd() && is_named(*next_, "type")) ++next_;
+    }
 
     template <class Integer, class Least, class Most>
     void whole(const char* name, Integer& value, Least least, Most most, need how) {
@@ -106,9 +112,15 @@ class field_reader {
     [[nodiscard]] const std::optional<rejection>& first_wrong() const { return check_.first_wrong(); }
 
   private:
+    /// Most messages are of our own field_writer, in which fields come in this very order. Nothing before `next_` has
+    /// the name of a field that is still to be read.
+    const rapidjson::Value* find_next(std::string_view name) {
+        if (next_ != object_.MemberEnd() && is_named(*next_, name)) return &(next_++)->value;
+        return find_member(object_, name);
+    }
     template <class Expected>
     const rapidjson::Value* find(const char* name, need how, Expected expected) {
-        const rapidjson::Value* const found = find_member(object_, name);
+        const rapidjson::Value* const found = find_next(name);
         if (found == nullptr && how == need::required) check_.wrong(name, "missing", expected());
         return found;
     }
@@ -124,6 +136,7 @@ class field_reader {
 
     range_check check_;
     const rapidjson::Value& object_;
+    rapidjson::Value::ConstMemberIterator next_ = object_.MemberBegin();
 };
 
 }  // namespace halcyon::coordinate

@@ -15,10 +15,11 @@
 
 namespace halcyon::coordinate {
 
-/// Visitor of fields that writes them.
+/// Visitor of fields that writes them. What may be left out and says no more than the default of its field is left out.
 class field_writer {
   public:
-    explicit field_writer(std::string_view type) : check_(type) {
+    /// `defaults`: default_numbers() of the message.
+    field_writer(std::string_view type, std::span<const double> defaults) : check_(type), defaults_(defaults) {
         out_.reserve(usual_bytes);
         out_ += R"({"type":")";
         out_ += type;
@@ -26,24 +27,28 @@ class field_writer {
     }
 
     template <class Integer, class Least, class Most>
-    void whole(const char* name, Integer value, Least least, Most most, need) {
+    void whole(const char* name, Integer value, Least least, Most most, need how) {
+        if (is_default(static_cast<double>(value), how)) return;
         check_.whole(name, value, least, most);
         key(name);
         put(value);
     }
-    void number(const char* name, double value, double least, double most, need) {
+    void number(const char* name, double value, double least, double most, need how) {
+        if (is_default(value, how)) return;
         if (!check_.number(name, value, least, most)) return;
         key(name);
         put(value);
     }
-    void text(const char* name, std::string_view value, size_t shortest, size_t longest, need) {
+    void text(const char* name, std::string_view value, size_t shortest, size_t longest, need how) {
+        if (value.empty() && how == need::optional) return;
         check_.text(name, value, shortest, longest);
         key(name);
         put(value);
     }
     template <class Enumerator>
-    void choice(const char* name, Enumerator value, std::span<const std::string_view> names, need) {
+    void choice(const char* name, Enumerator value, std::span<const std::string_view> names, need how) {
         const auto index = static_cast<size_t>(value);
+        if (is_default(static_cast<double>(index), how)) return;
         if (index >= names.size())
             return check_.wrong(name, std::to_string(index), range_check::choice_expected(names));
         key(name);
@@ -76,6 +81,8 @@ class field_writer {
   private:
     static constexpr size_t usual_bytes = 256;
 
+    /// To be asked once of each number. Defaults are so small that no other whole number becomes the same.
+    bool is_default(double value, need how) { return value == defaults_[at_++] && how == need::optional; }
     /// Names of fields hold nothing that JSON writes in another way.
     void key(std::string_view name) {
         out_ += ",\"";
@@ -115,6 +122,8 @@ class field_writer {
     }
 
     range_check check_;
+    std::span<const double> defaults_;
+    size_t at_ = 0;  ///< in `defaults_`
     std::string out_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "coordinate/protocol/default_values.hpp"
 #include "coordinate/protocol/field_reader.hpp"
 #include "coordinate/protocol/field_writer.hpp"
 #include "coordinate/protocol/parsed_line.hpp"
@@ -48,8 +49,8 @@ decoded<Variant> decode(std::string_view line) {
 template <class Variant>
 decoded<std::string> encode_one(const Variant& any) {
     return std::visit(
-        [](const auto& message) {
-            field_writer writer(message.type);
+        []<class Message>(const Message& message) {
+            field_writer writer(message.type, default_numbers<Message>());
             each_field(writer, message);
             return writer.line();
         },

@@ -8,7 +8,7 @@ from halcyon.coordinate.printed import print_top
 from halcyon.coordinate.state import Application, Load, Reservation, Top
 from halcyon.printed.tables import console_for_tables
 
-LOAD = Load("fcfs", "energy", 1, 4, 1, 1, 0.0, 0.0, 0, [])
+LOAD = Load("fcfs", "energy", 1, 4, 1, 1, 0.0, 0, [])
 
 
 def application(job: str, state: str) -> Application:
