@@ -161,7 +161,9 @@ def bed_of(pair: Pair, metric: Sums) -> tuple[list[Compared], Sequence[Run]]:
     runs = pair.read()
     graph = pair.graph(runs)
     found = list(measured(pair.stem, graph, metric))
-    if said := [*failed_premises(graph, pair.of, pair.of.pairs[pair.name], runs), *lacking_others(pair.of, graph)]:
+    not_known = [f"{one.where}: too wide intervals of {', '.join(one.not_known)}" for one in found if one.not_known]
+    failed = failed_premises(graph, pair.of, pair.of.pairs[pair.name], runs)
+    if said := [*failed, *not_known, *lacking_others(pair.of, graph)]:
         raise TooFewError("; ".join(said))
     return found, runs
 

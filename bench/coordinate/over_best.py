@@ -1,7 +1,7 @@
 """The metric under `dynamic` over the least one of all fixed policies: replayed from measured speeds, and measured."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from measured_pairs import Half
 from replay import Access, Load, Replay, registered
@@ -40,6 +40,8 @@ class Compared:
     values: Mapping[str, Estimate]
     together: bool
     """At this delay both are in I/O at a time, by their times alone."""
+    not_known: tuple[str, ...] = ()
+    """Policies whose point has so wide an interval that it may be the best, or is the one that is compared."""
 
     @property
     def best(self) -> Estimate:
@@ -79,7 +81,10 @@ def measured(where: str, graph: Graph, metric: Sums) -> Iterator[Compared]:
             for name, ones in at.items()
         }
         if DYNAMIC in values and len(values) > 1:
-            yield Compared(f"{where} at {dt_ns / 1e9:+.2f} s", values, graph.meet(dt_ns))
+            found = Compared(f"{where} at {dt_ns / 1e9:+.2f} s", values, graph.meet(dt_ns))
+            wide = [name for name, ones in at.items() if any(one in graph.wide for one in ones)]
+            not_known = tuple(name for name in wide if name == DYNAMIC or values[name].low <= found.best.high)
+            yield replace(found, not_known=not_known)
 
 
 def _played(accesses: tuple[Access, Access], rule: str, metric: Sums, learned: Learned | None) -> float:

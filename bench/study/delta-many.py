@@ -2,8 +2,9 @@
 """Three applications over two delays (Dorier 2014, section 6.1.2), and eight of different sizes: at most 80 minutes.
 
 Runs are kept in bench/study/delta/many-three.jsonl and many-eight.jsonl, beside the pictures; the same command goes on
-where it was ended. Figures of a case whose premises fail are not met. To try it with a tenth of the data on a busy
-machine: `delta-many.py --smaller 10 --repeat 1 --data FOLDER [--case three] [--most-points 4]`.
+where it was ended. Figures of a case whose premises fail are not met, nor those of a point whose interval stays wide.
+To try it with a tenth of the data on a busy machine:
+`delta-many.py --smaller 10 --repeat 1 --data FOLDER [--case three] [--most-points 4]`.
 """
 
 import argparse
@@ -118,6 +119,10 @@ def first_alone_s(key: Key, runs: Sequence[Run], wanted: Wanted) -> float:
 def report(name: str, found: Sequence[Point], largest_s: float) -> None:
     for point in found:
         at = "_".join([point.key.policy.replace("-", "_"), *(f"{ns / 1e9 / largest_s:.2f}TA" for ns in starts(point))])
+        if not point.met:
+            why = f"too wide an interval after {point.runs} runs"
+            unmet("coordinate", f"delta_many_{name}_{at}", why)
+            continue
         count("coordinate", f"delta_many_{name}_{at}_factors", point.sum_of_factors.mean, "ratio")
         count("coordinate", f"delta_many_{name}_{at}_core_s", point.core_seconds.mean, "s")
         greatest = max(one.mean for one in point.factors.values())

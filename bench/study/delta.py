@@ -2,7 +2,8 @@
 """Δ-graphs on a test bed: `make study-delta-equal` and others of delta_studies.py, at most 90 minutes each.
 
 Runs are kept in bench/study/delta/<study>[-<pair>].jsonl, beside the picture; the same command goes on where it was
-ended. Figures of a pair whose premises fail are not met. To try a study with a fifth of the data:
+ended. Figures of a pair whose premises fail are not met, nor those of a point whose interval stays wide. To try a
+study with a fifth of the data:
 `delta.py STUDY --smaller 5 --dt 0,0.5TA --repeat 1 --data FOLDER`.
 """
 
@@ -17,13 +18,13 @@ from pathlib import Path
 import policy_ratios
 import saw
 from delta_studies import STUDIES, Pair, Study, stem
-from premises import failed_premises, setup_of
+from premises import failed_premises, setup_of, too_wide
 from quiet_bed import QuietBed
 from rounds import count, unmet
 
 from halcyon.delta.data_file import DataFile
 from halcyon.delta.delays import Delays, parse_delays
-from halcyon.delta.graph import Graph
+from halcyon.delta.graph import Graph, Measured
 from halcyon.delta.measuring import FORGIVE, Progress, measure
 from halcyon.delta.picture import draw_graph
 from halcyon.delta.printed import print_graph, run_in_words
@@ -96,21 +97,29 @@ def measure_pair(
         return
     for figure, value, unit in figures(graph, study):
         count("coordinate", _figure(study_name, name, figure), value, unit)
+    for point in graph.wide:
+        unmet("coordinate", _figure(study_name, name, _where(point, graph)), too_wide(point, graph.half_width))
     count("coordinate", _figure(study_name, name, "not_counted"), sum(graph.left_out.values()), "runs")
 
 
 def figures(graph: Graph, study: Study) -> list[tuple[str, float, str]]:
-    """Of each policy and delay, in units of A's time alone; and those of the study's own questions."""
+    """Of each policy and delay, in units of A's time alone, that is met; and those of the study's own questions."""
     found = [one for policy, other in study.over for one in policy_ratios.figures(graph, policy, other)]
     found += saw.figures(graph, study.saw) if study.saw else []
     for point in graph.points:
-        at = f"{point.policy}_{'m' if point.dt_ns < 0 else ''}{abs(point.dt_ns) / 1e9 / graph.a_alone.mean:.2f}TA"
+        if not point.met:
+            continue
+        at = _where(point, graph)
         found += [
             (f"{at}_a_factor", point.a_factor.mean, "ratio"),
             (f"{at}_b_factor", point.b_factor.mean, "ratio"),
             (f"{at}_core_s", point.core_seconds.mean, "s"),
         ]
     return found
+
+
+def _where(point: Measured, graph: Graph) -> str:
+    return f"{point.policy}_{'m' if point.dt_ns < 0 else ''}{abs(point.dt_ns) / 1e9 / graph.a_alone.mean:.2f}TA"
 
 
 def say(told: Progress) -> None:

@@ -8,9 +8,9 @@ from delta_studies import LEAST_LARGER_S, MOST_LARGER_S, Pair, Study
 from writers import bandwidth
 
 from halcyon.delta.data_file import Content
-from halcyon.delta.graph import Graph
+from halcyon.delta.graph import Graph, Measured
 from halcyon.delta.measuring import MOST_NOT_COUNTED, of_key, problems_of
-from halcyon.delta.printed import not_met
+from halcyon.delta.printed import lacking
 from halcyon.delta.runs import Key, Run, Setup
 from halcyon.delta.turns import UNCOORDINATED
 from halcyon.testbed.check import LEAST_LINK_SHARE
@@ -36,13 +36,20 @@ def other_measurement(content: Content, study: Study, pair: Pair) -> list[str]:
 
 
 def failed_premises(graph: Graph, study: Study, pair: Pair, runs: Sequence[Run]) -> list[str]:
-    """Why the figures say nothing of what the study asks; empty: nothing speaks against them."""
+    """Why the figures say nothing of what the study asks; empty: nothing speaks against them. Single points whose
+    intervals are wide do not: their own figures are not met."""
     return [
         *failed_scenario(graph, study, pair),
         *too_many_not_counted(dict.fromkeys(run.key for run in runs), runs),
         *several_builds(runs),
-        *(line.removeprefix("* ").removeprefix("not met: ") for line in not_met(graph)),
+        *(line.removeprefix("* ").removeprefix("not met: ") for line in lacking(graph)),
     ]
+
+
+def too_wide(point: Measured, half_width: float) -> str:
+    """Why a point is not met although it has enough runs."""
+    widest = max(point.a_s.relative, point.b_s.relative)
+    return f"an interval of ± {widest:.1%} after {point.runs} runs, above ± {half_width:.0%}"
 
 
 def failed_scenario(graph: Graph, study: Study, pair: Pair) -> list[str]:

@@ -8,7 +8,7 @@ from cache_lost import QUESTION, cache_lost
 from delta_studies import STUDIES, Pair, Study, stem
 from many_premises import failed_premises as failed_premises_of_case
 from many_studies import CASES, Case
-from premises import failed_premises, other_measurement
+from premises import failed_premises, other_measurement, too_wide
 from several import Point, alone
 from several import points as points_of_several
 from several import read as read_several
@@ -62,7 +62,14 @@ def _of_pair(file: Path, study: Study, pair: Pair) -> str:
     content = read(file)
     runs = content.runs
     graph = study.graph(*study.applications(pair), runs)
-    failed = [*other_measurement(content, study, pair), *failed_premises(graph, study, pair, runs)]
+    failed = [
+        *other_measurement(content, study, pair),
+        *failed_premises(graph, study, pair, runs),
+        *(
+            f"{one.policy} at {one.dt_ns / 1e9 / graph.a_alone.mean:+.2f} T_A has {too_wide(one, graph.half_width)}"
+            for one in graph.wide
+        ),
+    ]
     times = (
         f"Alone, A is in I/O for {with_interval(graph.a_alone)} s on {graph.a_cores:.0f} cores, B for "
         f"{with_interval(graph.b_alone)} s on {graph.b_cores:.0f}; {len(runs)} runs, of which "
@@ -96,6 +103,7 @@ def _of_case(file: Path, case: Case) -> str:
     largest_s = alone(setup, runs)[setup.commands[0].name].mean
     lacking = len(case.keys(largest_s)) - sum(point.runs >= REPEAT for point in points)
     failed = failed_premises_of_case(points, runs, largest_s, lacking)
+    failed += [f"{one.key.text}: too wide an interval after {one.runs} runs" for one in points if not one.met]
     by_starts: dict[tuple[int, ...], dict[str, Point]] = {}
     for point in points:
         by_starts.setdefault(point.key.starts_ns, {})[point.key.policy] = point

@@ -128,6 +128,11 @@ class Graph:
                 found.append(Best(dt_ns, *best))
         return found
 
+    @property
+    def wide(self) -> list[Measured]:
+        """Points that have as many runs as wanted, of which times are not known as well as wanted."""
+        return [point for point in self.points if not point.met and point.runs >= self.repeat]
+
     def expected_of(self, policy: str) -> str | None:
         """The curve of the model that stands for a policy; None: there is none."""
         name = "interfere" if policy == UNCOORDINATED else policy

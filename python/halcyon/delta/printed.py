@@ -121,20 +121,26 @@ def _left_out(graph: Graph) -> list[str]:
 
 def not_met(graph: Graph) -> list[str]:
     """A line for every reason why points are not known as well as wanted."""
-    of_all = len(graph.points) + len(graph.unmeasured)
+    said = lacking(graph)
+    if graph.wide:
+        of_all = len(graph.points) + len(graph.unmeasured)
+        said.append(
+            f"* not met: {plural(len(graph.wide), 'point')} of {of_all} with too wide an interval (--half-width), or "
+            "with a single run, which has none"
+        )
+    return said
+
+
+def lacking(graph: Graph) -> list[str]:
+    """Of these, all but those of single points with wide intervals."""
     said = [
         f"not met: {one.policy}, B starts {delay(one.dt_ns)}: {_nothing_counts(one.problems)}"
         for one in graph.unmeasured
     ]
-    short = [point for point in graph.points if point.runs < graph.repeat]
-    for point in short:
-        where = f"{point.policy}, B starts {delay(point.dt_ns)}"
-        said.append(f"* not met: {where}: {plural(point.runs, 'run')} of {graph.repeat} (--repeat)")
-    if wide := sum(not point.met for point in graph.points) - len(short):
-        said.append(
-            f"* not met: {plural(wide, 'point')} of {of_all} with too wide an interval (--half-width), or with a "
-            "single run, which has none"
-        )
+    for point in graph.points:
+        if point.runs < graph.repeat:
+            where = f"{point.policy}, B starts {delay(point.dt_ns)}"
+            said.append(f"* not met: {where}: {plural(point.runs, 'run')} of {graph.repeat} (--repeat)")
     for name, one in (("A", graph.a_alone), ("B", graph.b_alone)):
         if one.count < graph.repeat:
             said.append(f"not met: {name} alone: {plural(one.count, 'run')} of {graph.repeat} (--repeat)")

@@ -204,6 +204,34 @@ def test_the_upper_end_on_the_bed_is_of_the_interval_of_the_ratio() -> None:
     assert ratio.high == pytest.approx((2.5 + 3.18245 * (0.52 / 3) ** 0.5 / 2 / 8) / 3.5, rel=1e-4)
 
 
+@pytest.mark.parametrize(
+    ("policy", "a_s", "bs_s", "not_known"),
+    [
+        ("fcfs", 8.0, (6.0, 14.0), ()),  # far from the best
+        ("interrupt", 10.0, (1.0, 3.0), ("interrupt",)),
+        ("dynamic", 10.0, (1.0, 3.0), ("dynamic",)),
+    ],
+)
+def test_a_wide_interval_matters_only_where_it_may_be_that_of_the_best(
+    policy: str, a_s: float, bs_s: tuple[float, ...], not_known: tuple[str, ...]
+) -> None:
+    runs = proportional(Phase(8.0), Phase(2.0), [0.0], ["none", "fcfs", "interrupt", "dynamic"])
+    graph = graph_of([*runs, *(both(policy, 0, a_s, b_s) for b_s in bs_s)], Applications(1, 1))
+    assert [point.policy for point in graph.wide] == [policy]
+    (at_0,) = measured("invented", graph, METRICS[0])
+    assert at_0.not_known == not_known
+
+
+def test_a_pair_whose_best_is_not_known_is_not_met(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_studies(tmp_path)
+    study = STUDIES["equal"]
+    with DataFile(tmp_path / "equal.jsonl", setup_of(study, study.pairs[""]), asdict(study.plan)) as file:
+        for by in (-4.0, 4.0):
+            file.add(both("dynamic", 2 * 10**9, 8.0, 14.0 + by))
+    _, unmet = figures_of(tmp_path, capsys)
+    assert "equal at +2.00 s: too wide intervals of dynamic" in unmet["dynamic_over_best_bed_factors"]
+
+
 def test_the_best_fixed_policy_is_the_least_mean_and_dynamic_is_none() -> None:
     runs = proportional(Phase(8.0), Phase(2.0), [1.0], ["none", "fcfs", "interrupt", "dynamic"])
     graph = graph_of(runs, Applications(1, 1))

@@ -10,7 +10,7 @@ from measured_runs import alone, both
 from halcyon.delta.estimate import Estimate, estimate
 from halcyon.delta.graph import Applications, Graph, graph_of
 from halcyon.delta.picture import draw_graph, drawn, look_of
-from halcyon.delta.printed import as_dict, expected_at, not_met, print_graph
+from halcyon.delta.printed import as_dict, expected_at, lacking, not_met, print_graph
 from halcyon.delta.runs import Key, Run
 from halcyon.delta.turns import UNCOORDINATED, policies
 from halcyon.errors import UsageError
@@ -124,6 +124,15 @@ def test_a_point_with_fewer_runs_than_wanted_is_not_met() -> None:
         "not met: B alone: 2 runs of 3 (--repeat)",
     ]
     assert not graph_of([*runs, both(Key(), 6.0, 4.0)], Applications(), repeat=3).met
+
+
+def test_a_point_with_a_wide_interval_is_one_that_lacks_no_run() -> None:
+    graph = graph_of([*ALONE, *twice(Key(), 6.0, 4.0), both(Key("fcfs"), 4.0, 6.0), both(Key("fcfs"), 5.0, 6.0)],
+                     Applications())  # fmt: skip
+    assert [point.policy for point in graph.wide] == ["fcfs"]
+    assert lacking(graph) == []
+    (why,) = not_met(graph)
+    assert "1 point of 2 with too wide an interval" in why
 
 
 def test_a_time_alone_that_is_not_known_well_enough_is_named() -> None:
