@@ -35,12 +35,24 @@ def _session_of(leader: int) -> list[int]:
 
 @contextmanager
 def ended_in_order() -> Iterator[None]:
-    """SIGTERM and SIGHUP (the end of a job, of a terminal) interrupt as Ctrl-C does: nothing is left running."""
+    """SIGTERM and SIGHUP (the end of a job, of a terminal) interrupt as Ctrl-C does: nothing is left running.
 
-    def interrupt(_number: int, _frame: FrameType | None) -> None:
+    Once: another one that comes while the interrupted work is cleaned up, such as that of a parent that died of the
+    first, does not interrupt that. Only Ctrl-C does, each time."""
+    interrupted = False
+
+    def interrupt(number: int, _frame: FrameType | None) -> None:
+        nonlocal interrupted
+        if interrupted and number != signal.SIGINT:
+            return
+        interrupted = True
         raise KeyboardInterrupt
 
-    before = {number: signal.signal(number, interrupt) for number in (signal.SIGTERM, signal.SIGHUP)}
+    # Whoever ignores Ctrl-C, as a shell's background jobs do, goes on to.
+    taken = [signal.SIGTERM, signal.SIGHUP]
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        taken.append(signal.SIGINT)
+    before = {number: signal.signal(number, interrupt) for number in taken}
     try:
         yield
     finally:
