@@ -161,12 +161,17 @@ inline progress moved_in(double over_s, int64_t bytes, uint64_t lease, int64_t u
     return what;
 }
 
-/// A moves 100 MB/s for so many quarters of a second.
-inline void move_a(conversation& c, int times) {
+/// Moves `bytes` in each of so many quarters of a second.
+inline void move(conversation& c, const std::string& who, int times, int64_t bytes) {
     for (int i = 0; i < times; ++i) {
         c.now_s += 0.25;
-        c.say("A", moved_in(0.25, 25'000'000, c.lease["A"]));
+        c.say(who, moved_in(0.25, bytes, c.lease[who]));
     }
+}
+
+/// A moves 100 MB/s.
+inline void move_a(conversation& c, int times) {
+    move(c, "A", times, 25'000'000);
 }
 
 /// A holds the turn and B waits for it.

@@ -201,10 +201,7 @@ TEST(learning, believes_of_no_report_that_it_is_about_more_time_than_has_passed)
 TEST(learning, believes_of_no_report_that_more_has_moved_than_anything_can) {
     const double expected_s = expected_of_b([](conversation& c) {
         c.say("L", phase_of(1));
-        for (int i = 0; i < 4; ++i) {
-            c.now_s += 0.25;
-            c.say("L", moved_in(0.25, int64_t{1} << 60, c.lease["L"]));
-        }
+        move(c, "L", 4, int64_t{1} << 60);
         c.say("L", release{1});
     });
     EXPECT_GT(expected_s, 2) << "hardly more than four times as fast as what was known of others";
@@ -226,10 +223,7 @@ TEST(learning, adds_up_no_more_bytes_than_there_are_numbers_for) {
 TEST(learning, follows_a_storage_that_became_faster) {
     const double expected_s = expected_of_b([](conversation& c) {
         c.say("L", phase_of(1));
-        for (int i = 0; i < 160; ++i) {
-            c.now_s += 0.25;
-            c.say("L", moved_in(0.25, 2'500'000'000, c.lease["L"]));
-        }
+        move(c, "L", 160, 2'500'000'000);
         c.say("L", release{1});
     });
     EXPECT_NEAR(expected_s, 0.1, 0.02);

@@ -97,6 +97,18 @@ TEST(operators, are_explained_decisions_with_what_they_were_to_cost_and_what_the
     EXPECT_GT(observed, 0);
 }
 
+/// The decision that has stopped somebody, as an administrator is told of it; a blank one: there is none.
+decided explained_stop(conversation& c) {
+    c.connect("root", 0, true);
+    c.say("root", explain{});
+    for (const from_coordinator& answer : c.answers["root"]) {
+        const auto* const one = std::get_if<decided>(&answer);
+        if (one != nullptr && !one->stop.empty()) return *one;
+    }
+    ADD_FAILURE() << "nobody was stopped";
+    return {};
+}
+
 TEST(operators, are_explained_what_was_observed_by_the_watts_and_the_bounds_of_the_file) {
     settings how = conversation::quick(policy::rule::dynamic);
     how.metric = policy::metric::energy;
@@ -116,14 +128,7 @@ TEST(operators, are_explained_what_was_observed_by_the_watts_and_the_bounds_of_t
     c.say("B", release{1});
     c.pass(10, {"A"}, 1000);
     c.say("A", release{1});
-    c.connect("root", 0, true);
-    c.say("root", explain{});
-    const auto recalled = std::ranges::find_if(c.answers["root"], [](const from_coordinator& answer) {
-        const auto* const one = std::get_if<decided>(&answer);
-        return one != nullptr && !one->stop.empty();
-    });
-    ASSERT_NE(recalled, c.answers["root"].end());
-    const auto& told = std::get<decided>(*recalled);
+    const decided told = explained_stop(c);
     EXPECT_EQ(told.stop, (std::vector<std::string>{"A"}));
     // B's second at one node, then A's 11 at two; and the interruption for both.
     const double joules = 250 * (1 + 2 * 11);
@@ -138,15 +143,9 @@ TEST(operators, are_explained_decisions_about_applications_whose_phases_began_in
     c.say("A", stopped{c.lease["A"]});
     c.say("B", phase_of(1, 10));
     c.say("A", phase_of(1, 1));
-    c.connect("root", 0, true);
-    c.say("root", explain{});
-    const auto recalled = std::ranges::find_if(c.answers["root"], [](const from_coordinator& answer) {
-        const auto* const one = std::get_if<decided>(&answer);
-        return one != nullptr && !one->stop.empty();
-    });
-    ASSERT_NE(recalled, c.answers["root"].end());
-    EXPECT_NE(std::get<decided>(*recalled).text.find("of 2 that want"), std::string::npos);
-    EXPECT_FALSE(std::get<decided>(*recalled).costs.empty());
+    const decided told = explained_stop(c);
+    EXPECT_NE(told.text.find("of 2 that want"), std::string::npos);
+    EXPECT_FALSE(told.costs.empty());
 }
 
 TEST(operators, are_explained_decisions_about_thousands_by_some_of_their_names) {

@@ -160,16 +160,10 @@ TEST(speed_alone, takes_an_application_for_as_large_as_the_fastest_of_the_latest
     for (const char* const who : {"A", "L", "B"}) c.join(who);
     c.say("A", stopped{c.lease["A"]});  // of the standing turn
     c.say("A", phase_of(1, 0, 1'000'000'000));
-    for (int i = 0; i < 20; ++i) {
-        c.now_s += 0.25;
-        c.say("A", moved_in(0.25, 17'500'000, c.lease["A"]));
-    }
+    move(c, "A", 20, 17'500'000);
     c.say("A", release{1});
     c.say("L", phase_of(1, 0, 1'000'000'000));
-    for (int i = 0; i < 240; ++i) {
-        c.now_s += 0.25;
-        c.say("L", moved_in(0.25, 250'000, c.lease["L"]));
-    }
+    move(c, "L", 240, 250'000);
     c.say("B", phase_of(1, 0, 1'000'000'000));
     EXPECT_NEAR(believed_demand(c, "L"), 0.01, 1e-6);
     EXPECT_NEAR(believed_demand(c, "B"), 0.7, 1e-6);

@@ -134,10 +134,7 @@ TEST(time_left, of_a_new_large_application_is_not_that_of_a_small_one_as_many_ti
     move_a(c, 8);
     c.say("A", release{1});
     c.say("S", phase_of(1, 0, 1'000'000'000));
-    for (int i = 0; i < 8; ++i) {
-        c.now_s += 0.25;
-        c.say("S", moved_in(0.25, 2'500'000, c.lease["S"]));
-    }
+    move(c, "S", 8, 2'500'000);
     c.say("S", release{1});
     c.say("B", phase_of(1, 0, 1'000'000'000));
     EXPECT_NEAR(c.of("B").left_s, 10, 0.01) << "as fast as A was";
@@ -153,10 +150,7 @@ TEST(time_left, of_a_new_application_is_not_that_of_a_slow_one_which_was_alone_f
     move_a(c, 8);
     c.say("A", release{1});
     c.say("L", phase_of(1, 0, 1'000'000'000));
-    for (int i = 0; i < 240; ++i) {
-        c.now_s += 0.25;
-        c.say("L", moved_in(0.25, 250'000, c.lease["L"]));
-    }
+    move(c, "L", 240, 250'000);
     c.say("L", release{1});
     c.say("B", phase_of(1, 0, 1'000'000'000));
     EXPECT_NEAR(c.of("B").left_s, 10, 0.01);

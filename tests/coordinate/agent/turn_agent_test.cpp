@@ -159,10 +159,7 @@ TEST_F(turn_agents, show_the_lease_of_a_standing_turn_when_a_phase_begins) {
 
 TEST_F(turn_agents, tell_the_first_bytes_of_each_turn_at_once) {
     join();
-    node.waiting = 1;
-    node.begun = 1;
-    advance();
-    hear(grant{1, 7, 1000, 100});
+    ask_and_get();
     look();
     EXPECT_LE(last.wake_at_s, now_s + 0.005) << "to see them soon";
     advance(0.03);  // the writer takes its time to wake up
@@ -196,10 +193,7 @@ TEST_F(turn_agents, tell_the_first_bytes_of_each_turn_at_once) {
 
 TEST_F(turn_agents, tell_of_a_sync_at_the_begin_of_a_turn_soon_and_once) {
     join();
-    node.waiting = 1;
-    node.begun = 1;
-    advance();
-    hear(grant{1, 7, 1000, 100});
+    ask_and_get();
     look();
     node.waiting = 0;
     node.under_way = 1;

@@ -64,12 +64,16 @@ class turn_agents : public testing::Test {
         hear(registered{1, 0.25, 0.2, 1});
         look();
     }
-    /// A phase that moves under a lease.
-    void begin(uint64_t lease = 7, int64_t bytes = 1000) {
+    /// A phase that gets its turn, of which the writer has not heard yet.
+    void ask_and_get(uint64_t lease = 7, int64_t bytes = 1000) {
         node.waiting = 1;
         node.begun = 1;
         advance();
         hear(grant{1, lease, bytes, 100});
+    }
+    /// A phase that moves under a lease.
+    void begin(uint64_t lease = 7, int64_t bytes = 1000) {
+        ask_and_get(lease, bytes);
         node.waiting = 0;
         node.under_way = 1;
         advance();
