@@ -114,9 +114,8 @@ def _numbers_processes_as_here(lines: list[str]) -> bool:
     """Whether /proc shows processes by the numbers that the agent with these facts knows them by."""
     own = Path("/proc/self")
     try:
+        shows_us = str(own.readlink()) == str(os.getpid())
         here = f"pid_namespace {(own / 'ns/pid').stat().st_ino}"
-        return {line for line in lines if line.startswith("pid_namespace ")} <= {here} and (
-            str(own.readlink()) == str(os.getpid())
-        )
     except OSError:
         return False
+    return shows_us and all(line == here for line in lines if line.startswith("pid_namespace "))

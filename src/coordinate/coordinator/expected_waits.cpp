@@ -12,16 +12,16 @@ void expected_waits::look(const registry& all, const users& by_user, double star
     present_.clear();
     groups_.clear();
     for (const uint64_t id : all.active())
-        if (const job& one = all.jobs().at(id); one.in_phase()) present_.push_back({&one, !one.has.any()});
+        if (const job& one = all.jobs().at(id); one.in_phase()) present_.push_back(&one);
     // Those with a turn are before all others.
     std::ranges::sort(present_, {},
-                      [](const one_present& one) { return std::tuple(one.waits, one.who->arrived_s, one.who->id); });
-    for (const one_present& one : present_) groups_.add(one.who->targets);
+                      [](const job* one) { return std::tuple(!one->has.any(), one->arrived_s, one->id); });
+    for (const job* const one : present_) groups_.add(one->targets);
     before_s_.assign(present_.size(), 0);
     for (uint32_t i = 0; i < present_.size(); ++i) {
-        const job& one = *present_[i].who;
+        const job& one = *present_[i];
         double& sum_s = before_s_[groups_.group_of(i)];
-        if (present_[i].waits) {
+        if (!one.has.any()) {
             const double starves_in_s = std::max(0.0, starvation_s - (now_s - one.since_s));
             const double barred_for_s = std::max(0.0, by_user.barred_until_s(one) - now_s);
             const double bound_s = one.proven ? starves_in_s : std::max(starves_in_s, barred_for_s);

@@ -26,11 +26,7 @@ class expected_waits {
     std::vector<wait> waits_;  ///< by number of the job
 
     // Of one look; kept for their memory.
-    struct one_present {
-        const job* who = nullptr;
-        bool waits = false;
-    };
-    std::vector<one_present> present_;
+    std::vector<const job*> present_;
     policy::target_groups groups_;
     std::vector<double> before_s_;  ///< by group
 };

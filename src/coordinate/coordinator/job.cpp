@@ -156,7 +156,7 @@ int64_t job::processes() const {
 }
 
 int64_t job::nodes() const {
-    if (agents.size() == 1) return std::max<int64_t>(1, agents.front().nodes);
+    if (agents.size() == 1) return std::max<int64_t>(1, agents.front().nodes);  // nothing to count, as mostly
     std::array<int64_t, most_mounts> of_mount{};
     int64_t most = 0;
     for (const agent& one : agents) most = std::max({most, one.nodes, ++of_mount[one.mount]});
