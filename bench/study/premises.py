@@ -48,6 +48,8 @@ def failed_premises(graph: Graph, study: Study, pair: Pair, runs: Sequence[Run])
 
 def too_wide(point: Measured, half_width: float) -> str:
     """Why a point is not met although it has enough runs."""
+    if point.runs == 1:
+        return "a single run, which has no interval"
     widest = max(point.a_s.relative, point.b_s.relative)
     return f"an interval of ± {widest:.1%} after {point.runs} runs, above ± {half_width:.0%}"
 
