@@ -165,7 +165,7 @@ def test_more_messages_than_a_user_may_send_close_the_connection(start: Start) -
 
 @needs_root
 def test_a_client_that_never_reads_is_closed(start: Start) -> None:
-    of = start()
+    of = start(times=PATIENT)  # else it is closed as one that says nothing of itself
     with raw(of, OTHER_USER) as mad:
         mad.settimeout(0.05)
         line = b'{"type": "' + b"q" * 600 + b'"}\n'
