@@ -10,6 +10,7 @@
 #include "coordinate/agent/held_lease.hpp"
 #include "coordinate/agent/phase_history.hpp"
 #include "coordinate/agent/stop_progress.hpp"
+#include "coordinate/agent/told_bytes.hpp"
 #include "coordinate/agent/told_expectation.hpp"
 #include "coordinate/agent/told_rest.hpp"
 #include "coordinate/page/node_state.hpp"
@@ -207,7 +208,8 @@ class turn_agent {
     uint64_t fence_ = 0;
     first_bytes first_;
     bool was_alone_ = false;  ///< since progress was told last
-    int64_t told_moved_ = 0, told_unasked_ = 0;
+    told_bytes told_moved_;
+    int64_t told_unasked_ = 0;
     double told_s_ = 0;
 
     std::optional<agent_effects::page_change> shown_;
