@@ -11,6 +11,7 @@ turn_agent::turn_agent(settings how, double now_s) : how_(std::move(how)), now_s
 
 void turn_agent::connected(double now_s) {
     now_s_ = std::max(now_s_, now_s);
+    connect_failure_.clear();
     connected_ = true;
     registered_ = false;
     comes_back_ = true;
@@ -22,6 +23,10 @@ void turn_agent::disconnected(double now_s) {
     now_s_ = std::max(now_s_, now_s);
     if (connected_) ++counted_.lost_connections;
     connected_ = registered_ = false;
+}
+
+void turn_agent::not_connected(const std::string& why) {
+    connect_failure_ = no_turn_reason_ = why;
 }
 
 bool turn_agent::received(const from_coordinator& message, double now_s) {
