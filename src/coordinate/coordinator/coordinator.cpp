@@ -305,6 +305,14 @@ void coordinator::speaks(connection_id connection, double now_s) {
     if (peer* const from = parts_->all.find_peer(connection)) from->heard_s = at.heard_s;
 }
 
+std::vector<reservation> coordinator::announced() const {
+    return parts_->reserved.at(parts_->clock.clock_s());
+}
+
+void coordinator::take_over(std::vector<reservation> announced) {
+    for (reservation& one : announced) parts_->reserved.restore(std::move(one), parts_->clock.clock_s());
+}
+
 const effects& coordinator::advance(double now_s, bool all_told) {
     parts& p = *parts_;
     const moment at = p.look(now_s);
