@@ -14,6 +14,7 @@
 #include "bench/figure.hpp"
 #include "bench/recorded_process.hpp"
 #include "coordinate/processes/small_daemon.hpp"
+#include "halcyon/io.h"
 
 namespace {
 
@@ -36,10 +37,39 @@ double ns_per_call(pwrite_function* function, int fd, const std::vector<char>& d
     return (wall_ns() - begin) / calls_per_block;
 }
 
-void measure(const std::string& name, int fd, const std::vector<char>& data) {
+/// What the process has moved at the coordinated mount, by the account of its turns.
+class account_of_turns {
+  public:
+    account_of_turns() {
+        auto* const init = preloaded<decltype(halcyon_io_init)>("halcyon_io_init");
+        if (init(nullptr, mount, &turns_) != HALCYON_OK) stop("no account of turns");
+    }
+    [[nodiscard]] halcyon_io_status_t now() const {
+        halcyon_io_status_t found{};
+        found.size_bytes = sizeof found;
+        if (status_(turns_, &found) != HALCYON_OK) stop("no status of turns");
+        return found;
+    }
+
+  private:
+    template <class Function>
+    static Function* preloaded(const char* name) {
+        void* const found = dlsym(RTLD_DEFAULT, name);
+        if (found == nullptr) stop(std::string("the library is not preloaded: no ") + name);
+        return reinterpret_cast<Function*>(found);
+    }
+
+    decltype(halcyon_io_status)* status_ = preloaded<decltype(halcyon_io_status)>("halcyon_io_status");
+    halcyon_io_handle turns_ = nullptr;
+};
+
+/// `coordinated_bytes`: that a round writes in turns.
+void measure(const std::string& name, int fd, const std::vector<char>& data, int64_t coordinated_bytes,
+             const account_of_turns& turns) {
     auto* real = own_function_of_libc<pwrite_function>("pwrite");
     ns_per_call(&pwrite, fd, data);
     for (rounds r(wanted); r.next();) {
+        const halcyon_io_status_t before = turns.now();
         interleaved took;
         for (int block = 0; block < blocks; ++block) {
             std::array<double, 3> ns{};
@@ -50,6 +80,10 @@ void measure(const std::string& name, int fd, const std::vector<char>& data) {
             took.add(ns[0], ns[1], ns[2]);
         }
         took.difference(r, name, 1, "ns");
+        const halcyon_io_status_t after = turns.now();
+        const int64_t moved = after.bytes - before.bytes, unasked = after.bytes_unasked - before.bytes_unasked;
+        r.require("bytes move in turns, and only there", moved == coordinated_bytes && unasked == 0,
+                  std::to_string(moved) + " in turns, " + std::to_string(unasked) + " unasked");
     }
 }
 
@@ -89,8 +123,9 @@ int main(int, char** arguments) {
     const std::vector<char> data(bytes, 'x');
     const std::string inside = std::string(mount) + "/file", outside = std::string(mount) + "-other";
     const int fd = opened(inside), other = opened(outside);
-    measure("call_overhead_ns", fd, data);
-    measure("call_overhead_ns_other_mount", other, data);
+    const account_of_turns turns;
+    measure("call_overhead_ns", fd, data, int64_t{blocks} * calls_per_block * int64_t{bytes}, turns);
+    measure("call_overhead_ns_other_mount", other, data, 0, turns);
     unlink(inside.c_str());
     unlink(outside.c_str());
     rmdir(mount);
