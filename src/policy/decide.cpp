@@ -29,6 +29,7 @@ settings sound_settings(const settings& how) {
                               : usual.interruption_s;
     made.least_gain = how.least_gain > 0 && how.least_gain < 1 ? how.least_gain : 0;
     made.all_begin_within_s = std::min(sound::or_else(how.all_begin_within_s, 0), sound::longest_s);
+    made.interrupts_after_s = std::min(sound::or_else(how.interrupts_after_s, 0), sound::longest_s);
     made.tolerated_factor = how.tolerated_factor >= 1 && std::isfinite(how.tolerated_factor) ? how.tolerated_factor
                                                                                              : usual.tolerated_factor;
     made.least_probability = how.least_probability >= 0 ? how.least_probability : usual.least_probability;
@@ -67,6 +68,24 @@ void relieve_starving(const group& of, const circumstances& in, turns& into) {
         const double begin_s = one.moving ? sound::since_s(*one.of, in.now_s) : in.now_s;
         into.until_s = std::min(into.until_s, begin_s + in.how.relief_s);
     }
+}
+
+/// Those that move go on until all for which they are to stop have been there for long enough to be judged.
+void wait_for_all_to_begin(const group& of, const circumstances& in, turns& into) {
+    bool stops = false;
+    double begun_s = -std::numeric_limits<double>::infinity();
+    for (uint32_t i = 0; i < of.present.size(); ++i) {
+        const bool moves = std::ranges::find(into.movers, i) != into.movers.end();
+        if (of.present[i].moving)
+            stops = stops || !moves;
+        else if (moves)
+            begun_s = std::max(begun_s, of.present[i].arrived_s + in.how.interrupts_after_s);
+    }
+    if (!stops || in.now_s >= begun_s) return;
+    into.movers.clear();
+    for (uint32_t i = 0; i < of.present.size(); ++i)
+        if (of.present[i].moving) into.movers.push_back(i);
+    into.until_s = std::min(into.until_s, begun_s);
 }
 
 }  // namespace
@@ -199,6 +218,7 @@ uint64_t decider::workspace::decide_group(const group& of, rule by, const circum
                 break;
             case rule::dynamic:
                 search.choose(of, in, chosen);
+                wait_for_all_to_begin(of, in, chosen);
                 break;
         }
         relieve_starving(of, in, chosen);

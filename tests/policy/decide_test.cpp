@@ -196,6 +196,27 @@ TEST(delay, lets_nobody_in_before_all_of_its_processes_have_begun) {
     EXPECT_EQ(moves(1, 3.5).move, (std::vector<uint64_t>{1, 2}));
 }
 
+TEST(dynamic, interrupts_nobody_for_one_that_has_just_come) {
+    settings how;
+    how.interrupts_after_s = 0.025;
+    application first = phase(1, 0, 7), second = phase(2, 3.5, 1);
+    first.state = movement::moving;
+    first.left_s = 3.5;
+    second.state = movement::waiting;
+    const auto decided = [&](double now_s) {
+        const std::array all{first, second};
+        return decide({all}, rule::dynamic, metric::sum_of_interference_factors, now_s, how);
+    };
+    EXPECT_EQ(decided(3.5).move, std::vector<uint64_t>{1});
+    EXPECT_DOUBLE_EQ(decided(3.5).ask_again_s, 3.525);
+    EXPECT_EQ(decided(3.525).move, std::vector<uint64_t>{2}) << "it is as small as it seemed";
+    second.left_s = second.alone_s = 7;
+    EXPECT_EQ(decided(3.525).move, std::vector<uint64_t>{1}) << "it is not";
+    first.state = movement::waiting;
+    second.left_s = second.alone_s = 1;
+    EXPECT_EQ(decided(3.5).move, std::vector<uint64_t>{2}) << "nobody moves";
+}
+
 TEST(delay, is_fcfs_where_nothing_is_tolerated_and_interfere_where_all_is) {
     settings how = patient();
     how.tolerated_factor = 1;
@@ -310,9 +331,9 @@ TEST(decide, copes_with_numbers_that_make_no_sense) {
         }
         for (const application& one : all) learned.observe(one, all.front(), any());
         settings how;
-        for (double* number :
-             {&how.starvation_s, &how.relief_s, &how.slice_s, &how.tolerated_factor, &how.interruption_s,
-              &how.least_gain, &how.all_begin_within_s, &how.least_probability, &how.ask_again_s})
+        for (double* number : {&how.starvation_s, &how.relief_s, &how.slice_s, &how.tolerated_factor,
+                               &how.interruption_s, &how.least_gain, &how.all_begin_within_s, &how.interrupts_after_s,
+                               &how.least_probability, &how.ask_again_s})
             *number = any();
         how.search_positions = 1000;
         how.search_budget = k % 3 == 0 ? 100 : UINT64_MAX;

@@ -104,6 +104,7 @@ void parse_bounds(const config_value& from, settings& how) {
     if (const auto v = from.find("least-gain")) bounds.least_gain = v->number();
     if (const auto v = from.find("ask-again")) bounds.ask_again_s = seconds(*v, 0.01, 60, "10 ms", "60 s");
     if (const auto v = from.find("all-begin-within")) bounds.all_begin_within_s = seconds(*v, 0, 60, "0", "60 s");
+    if (const auto v = from.find("interrupts-after")) bounds.interrupts_after_s = seconds(*v, 0, 60, "0", "60 s");
     if (const auto v = from.find("tolerated-factor")) bounds.tolerated_factor = v->number();
     if (const auto v = from.find("least-probability")) bounds.least_probability = v->number();
     if (const auto v = from.find("search-positions")) bounds.search_positions = static_cast<uint64_t>(v->integer());
