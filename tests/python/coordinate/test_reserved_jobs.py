@@ -30,7 +30,7 @@ def test_reservations_outlive_a_change_of_the_policy(start: Start) -> None:
     assert main(["coordinator", "reserve", "pbs-7", "--user", "root", "--config", str(of.config)]) == 0
     of.configure(policy="fair-share")
     of.signal(signal.SIGHUP)
-    wait_until(lambda: of.top().load.rule == "fair-share", "the policy is another one")
+    wait_until(lambda: "policy fair-share" in of.log.read_text(), "another epoch begins")
     assert [(one.job, one.user) for one in of.top().reservations] == [("pbs-7", 0)]
     claimer = Agent(of, "pbs-7", user=OTHER_USER)
     run_until([claimer], heard(claimer, "refused"), "the job is its user's")
