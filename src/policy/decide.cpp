@@ -70,7 +70,13 @@ void relieve_starving(const group& of, const circumstances& in, turns& into) {
     }
 }
 
-/// Those that move go on until all for which they are to stop have been there for long enough to be judged.
+/// Until then, processes of it may begin that nothing is known of. Long ago: all have.
+double all_begun_s(const contender& one, const circumstances& in) {
+    const bool all_have = sound::weight(*one.of) >= static_cast<double>(one.of->processes);
+    return all_have ? -std::numeric_limits<double>::infinity() : one.arrived_s + in.how.interrupts_after_s;
+}
+
+/// Those that move go on until what all need is known for which they are to stop.
 void wait_for_all_to_begin(const group& of, const circumstances& in, turns& into) {
     bool stops = false;
     double begun_s = -std::numeric_limits<double>::infinity();
@@ -79,7 +85,7 @@ void wait_for_all_to_begin(const group& of, const circumstances& in, turns& into
         if (of.present[i].moving)
             stops = stops || !moves;
         else if (moves)
-            begun_s = std::max(begun_s, of.present[i].arrived_s + in.how.interrupts_after_s);
+            begun_s = std::max(begun_s, all_begun_s(of.present[i], in));
     }
     if (!stops || in.now_s >= begun_s) return;
     into.movers.clear();

@@ -11,7 +11,10 @@ TEST(exchange, nobody_is_interrupted_before_most_processes_of_the_new_one_have_t
     for (const double needs_s : {1.0, 20.0}) {
         conversation c(how);
         c.join("A", 1000);
-        c.join("B", 1001);
+        c.connect("B", 1001);
+        registration of_eight = conversation::registration_of("B");
+        of_eight.processes = 8;
+        c.say("B", of_eight);
         c.say("A", stopped{c.lease["A"]});
         c.say("A", phase_of(1, 10));
         c.say("B", phase_of(1, 1));

@@ -203,6 +203,8 @@ TEST(dynamic, interrupts_nobody_for_one_that_has_just_come) {
     first.state = movement::moving;
     first.left_s = 3.5;
     second.state = movement::waiting;
+    second.processes = 8;
+    second.weight = 2;
     const auto decided = [&](double now_s) {
         const std::array all{first, second};
         return decide({all}, rule::dynamic, metric::sum_of_interference_factors, now_s, how);
@@ -212,6 +214,10 @@ TEST(dynamic, interrupts_nobody_for_one_that_has_just_come) {
     EXPECT_EQ(decided(3.525).move, std::vector<uint64_t>{2}) << "it is as small as it seemed";
     second.left_s = second.alone_s = 7;
     EXPECT_EQ(decided(3.525).move, std::vector<uint64_t>{1}) << "it is not";
+    second.left_s = second.alone_s = 1;
+    second.weight = 8;
+    EXPECT_EQ(decided(3.5).move, std::vector<uint64_t>{2}) << "all of its processes have begun";
+    second.weight = 2;
     first.state = movement::waiting;
     second.left_s = second.alone_s = 1;
     EXPECT_EQ(decided(3.5).move, std::vector<uint64_t>{2}) << "nobody moves";
