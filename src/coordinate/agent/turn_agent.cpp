@@ -26,7 +26,7 @@ void turn_agent::disconnected(double now_s) {
 }
 
 void turn_agent::not_connected(const std::string& why) {
-    connect_failure_ = no_turn_reason_ = why;
+    connect_failure_ = why;
 }
 
 bool turn_agent::received(const from_coordinator& message, double now_s) {
