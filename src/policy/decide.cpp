@@ -37,10 +37,12 @@ settings sound_settings(const settings& how) {
     return made;
 }
 
+/// Sums of times, as where it is asked to decide again: their difference may be less by rounding.
 bool is_starving(const contender& one, const circumstances& in) {
-    const double so_long_s = in.now_s - sound::since_s(*one.of, in.now_s);
-    if (!one.moving) return so_long_s >= in.how.starvation_s;
-    return sound::or_else(one.of->waited_s, 0) >= in.how.starvation_s && so_long_s < in.how.relief_s;
+    const double since_s = sound::since_s(*one.of, in.now_s);
+    if (!one.moving) return in.now_s >= since_s + in.how.starvation_s;
+    const bool has_starved = sound::or_else(one.of->waited_s, 0) >= in.how.starvation_s * (1 - 1e-9);
+    return has_starved && in.now_s < since_s + in.how.relief_s;
 }
 
 /// Nobody waits longer than the bound: those who have move now, and for a while. Beside them move only those of the
@@ -150,12 +152,13 @@ void decider::workspace::collect(const situation& of, metric minimise, const cir
     }
     sort_by_arrival(present);
     if (!forecasts || present.size() < 2) return;
+    const double all_end_s = in.now_s + left_s / sound::free_share(of.unseen_share);
     for (const application& one : of.applications) {
         if (one.state != movement::expected) continue;
         const double probability = sound::probability(one);
         // Who comes after all of those present have ended changes nothing now.
         if (probability < in.how.least_probability || probability <= 0) continue;
-        if (sound::arrived_s(one, in.now_s) > in.now_s + left_s || sound::left_s(one) <= 0) continue;
+        if (sound::arrived_s(one, in.now_s) > all_end_s || sound::left_s(one) <= 0) continue;
         expected.push_back(contender_of(one, minimise, in.now_s));
         expected.back().cost_per_s *= probability;
     }

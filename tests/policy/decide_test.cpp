@@ -148,6 +148,24 @@ TEST(decide, asks_again_before_anybody_has_waited_too_long) {
     EXPECT_DOUBLE_EQ(decide_about(all, rule::fcfs, 10).ask_again_s, 11);
 }
 
+TEST(decide, relieves_who_has_waited_for_the_bound_at_the_very_time_at_which_it_asks_again) {
+    std::mt19937_64 random(10);
+    std::uniform_real_distribution<double> some(1, 100);
+    for (int k = 0; k < 1000; ++k) {
+        settings how;
+        how.starvation_s = some(random);
+        how.ask_again_s = 1e6;
+        const double since_s = 1000 * some(random);
+        const std::vector<application> all{moving(1, 0, 1e6, 9e5), waiting(2, since_s, 100)};
+        const auto decided = [&](double now_s) {
+            return decide_about(all, rule::fcfs, now_s, metric::sum_of_times, how);
+        };
+        const double at_s = decided(since_s).ask_again_s;
+        ASSERT_NEAR(at_s, since_s + how.starvation_s, 1e-9);
+        ASSERT_EQ(decided(at_s).move, ids{2}) << "else it would be asked again at once, and for ever";
+    }
+}
+
 TEST(delay, lets_the_next_one_in_as_soon_as_the_first_tolerates_it) {
     // Slow-down of 1.5 beside each other, 10 s alone. The first: 1.5 (10 - d) + d = 12.5 where d = 5.
     interference learned({64, 1.0 / 16, 0});
