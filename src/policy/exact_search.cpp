@@ -183,8 +183,8 @@ double exact_search::cost_of_last(const position& at) const {
     const double took_s = std::min(at.left_s[i] / speed[i], at.left_s[j] / speed[j]);
     const double together = cost_both * took_s + std::max(cost_i * alone_[i] * (at.left_s[i] - took_s * speed[i]),
                                                           cost_j * alone_[j] * (at.left_s[j] - took_s * speed[j]));
-    return at.cost + std::min({together, cost_both * alone_i_s + cost_j * alone_j_s,
-                               cost_both * alone_j_s + cost_i * alone_i_s});
+    return at.cost +
+           std::min({together, cost_both * alone_i_s + cost_j * alone_j_s, cost_both * alone_j_s + cost_i * alone_i_s});
 }
 
 /// As far as it takes to see that the position is no part of a schedule that is better than the best one so far.
