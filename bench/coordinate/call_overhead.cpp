@@ -41,25 +41,20 @@ double ns_per_call(pwrite_function* function, int fd, const std::vector<char>& d
 class account_of_turns {
   public:
     account_of_turns() {
-        auto* const init = preloaded<decltype(halcyon_io_init)>("halcyon_io_init");
-        if (init(nullptr, mount, &turns_) != HALCYON_OK) stop("no account of turns");
+        if (halcyon_io_init(nullptr, mount, &turns_) != HALCYON_OK) stop(halcyon_io_error_message());
     }
+    ~account_of_turns() { halcyon_io_finalize(&turns_); }
+    account_of_turns(const account_of_turns&) = delete;
+    account_of_turns& operator=(const account_of_turns&) = delete;
+
     [[nodiscard]] halcyon_io_status_t now() const {
         halcyon_io_status_t found{};
         found.size_bytes = sizeof found;
-        if (status_(turns_, &found) != HALCYON_OK) stop("no status of turns");
+        if (halcyon_io_status(turns_, &found) != HALCYON_OK) stop(halcyon_io_error_message());
         return found;
     }
 
   private:
-    template <class Function>
-    static Function* preloaded(const char* name) {
-        void* const found = dlsym(RTLD_DEFAULT, name);
-        if (found == nullptr) stop(std::string("the library is not preloaded: no ") + name);
-        return reinterpret_cast<Function*>(found);
-    }
-
-    decltype(halcyon_io_status)* status_ = preloaded<decltype(halcyon_io_status)>("halcyon_io_status");
     halcyon_io_handle turns_ = nullptr;
 };
 
