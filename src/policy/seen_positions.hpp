@@ -91,7 +91,8 @@ class seen_positions {
         mix(static_cast<uint64_t>(std::llround(std::min(at_s * scale_[0], 1e18))));
         for (members rest = unfinished; rest != 0; rest &= rest - 1) {
             const auto i = static_cast<uint32_t>(std::countr_zero(rest));
-            mix(static_cast<uint64_t>(left_s[i] * scale_[i] + 0.5));
+            // Never negative, and llround() would be a call of its own.
+            mix(static_cast<uint64_t>(left_s[i] * scale_[i] + 0.5));  // NOLINT(bugprone-incorrect-roundings)
         }
         return (bits >> 20U) & (places_.size() - ways);
     }

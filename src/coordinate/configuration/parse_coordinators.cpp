@@ -149,7 +149,7 @@ void parse_limits(const config_value& from, settings& how, service& reached) {
 
 /// The daemon listens there for Prometheus alone. A port that the system chooses is another one each time.
 socket_address metrics_of(const config_value& value, const coordinator_entry& entry) {
-    const socket_address given = address_of(value);
+    socket_address given = address_of(value);
     const bool any_port = given.is_tcp() && given.port == 0;
     for (const auto* const of_clients : {&entry.addresses, &entry.reached.listen})
         if (!any_port && std::ranges::find(*of_clients, given) != of_clients->end())
