@@ -229,7 +229,8 @@ void running_agent::turn() {
 }
 
 bool running_agent::is_over(int64_t now_ns) {
-    if (page_.processes() > 0) {
+    const auto cleans_up = [](const auto& one) { return one->agent.cleans_up(); };
+    if (page_.processes() > 0 || std::ranges::any_of(all_, cleans_up)) {
         empty_since_ns_ = now_ns;
         return false;
     }

@@ -132,8 +132,11 @@ void arbiter::care_for_standing(registry& all, phases& of, moment at, outbox& ou
         return;
     }
     std::vector<job*> standing;
-    for (const uint64_t id : all.active())
-        if (job* const one = all.find_job(id); one->has.stage() == turn_stage::standing) standing.push_back(one);
+    for (const uint64_t id : all.active()) {
+        job* const one = all.find_job(id);
+        turn_keeper::tell_registered(*one, all.jobs().size() - 1, out);
+        if (one->has.stage() == turn_stage::standing) standing.push_back(one);
+    }
     for (job* const one : standing) of.recall(all, *one, at, out);
 }
 

@@ -84,6 +84,7 @@ struct job {
 
     turn has;                 ///< its turn
     int64_t others_told = 0;  ///< under this turn: that move, too
+    bool takes_itself_for_the_only_one = false;  ///< likewise: it came as a standing turn
     policy::movement state = policy::movement::computing;
     double since_s = 0;            ///< in this state
     double arrived_s = 0;          ///< begin of the phase of the application
