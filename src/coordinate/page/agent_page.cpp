@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 
+#include "base/clock.hpp"
 #include "base/futex.hpp"
 #include "base/node_identity.hpp"
 #include "coordinate/page/held_locks.hpp"
@@ -23,18 +24,14 @@ constexpr size_t operation_count = operation_names.size();
 int64_t nanoseconds(double seconds) {
     return static_cast<int64_t>(seconds * 1e9);
 }
-double seconds(int64_t ns) {
-    return static_cast<double>(ns) / 1e9;
-}
-
 void add_next(node_state& all, const phase_forecast& one, int64_t now_ns) {
     if (!one.expects_next(now_ns)) return;
     all.next_bytes += one.next_bytes;
-    const double next = std::max(seconds(one.next_in_ns - (now_ns - one.told_ns)), 0.0);
+    const double next = std::max(in_seconds(one.next_in_ns - (now_ns - one.told_ns)), 0.0);
     if (all.next_probability > 0 && next >= all.next_in_s) return;
     all.next_in_s = next;
-    all.next_deviation_s = seconds(one.next_deviation_ns);
-    all.next_alone_s = seconds(one.next_alone_ns);
+    all.next_deviation_s = in_seconds(one.next_deviation_ns);
+    all.next_alone_s = in_seconds(one.next_alone_ns);
     all.next_probability = one.next_probability;
 }
 
@@ -46,9 +43,9 @@ int64_t add_forecast(node_state& all, const process_part& of, int64_t in_step, i
     const bool is_of_phase = of.begun_ns.load(relaxed) <= one.told_ns;
     if (!is_of_phase) one = one.in_next();
     const int64_t moved = of.moved.load(relaxed) + of.unasked.load(relaxed) + in_step;
-    all.forecasts = std::max(all.forecasts, seconds(one.told_ns));
+    all.forecasts = std::max(all.forecasts, in_seconds(one.told_ns));
     all.bytes_left += one.bytes_left_after(moved);
-    all.left_s = std::max(all.left_s, seconds(one.left_ns_after(moved, now_ns)));
+    all.left_s = std::max(all.left_s, in_seconds(one.left_ns_after(moved, now_ns)));
     add_next(all, one, now_ns);
     const bool aggregates = of.aggregates.load(relaxed) != 0 || of.inside.load(relaxed) != rounds::none;
     return aggregates && is_of_phase ? one.moved_beyond(moved) : 0;

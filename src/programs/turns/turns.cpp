@@ -29,10 +29,6 @@ failure usage(std::string message) {
     return {error_kind::usage, std::move(message), 0};
 }
 
-double seconds(int64_t ns) {
-    return static_cast<double>(ns) / 1e9;
-}
-
 /// Where the path leads, as far as it exists; without system calls of its own where that cannot be asked.
 std::string real_path(const std::string& path) {
     std::error_code none;
@@ -139,7 +135,7 @@ int64_t halcyon_io_turns::unasked() const {
 }
 
 double halcyon_io_turns::since_begin_s() const {
-    return seconds(monotonic_ns() - begun_ns_);
+    return in_seconds(monotonic_ns() - begun_ns_);
 }
 
 result<void> halcyon_io_turns::prepare(const halcyon_io_info& info) {
@@ -264,7 +260,7 @@ void halcyon_io_turns::describe_turn(halcyon_io_status_t& into) const {
     // What was told of a phase before says nothing of this one.
     const bool is_new = here.told.load(std::memory_order_acquire) != told_before_;
     const bool knows = at() != stage::idle && is_new;
-    into.expected_wait_s = knows ? seconds(here.wait_ns.load(relaxed)) : -1;
+    into.expected_wait_s = knows ? in_seconds(here.wait_ns.load(relaxed)) : -1;
     into.load = knows ? here.in_phase.load(relaxed) : 0;
     if (knows) put(into.holders, told_in(here.holders, here.told));
     into.others_move = into.holders[0] != '\0' ? 1 : 0;
@@ -282,7 +278,7 @@ halcyon_io_status_t halcyon_io_turns::status() const {
     }
     now.our_turn = 1;
     describe_turn(now);
-    now.waited_s = seconds(turn_.waited_ns());
+    now.waited_s = in_seconds(turn_.waited_ns());
     now.bytes = moved() - moved_before_;
     now.bytes_unasked = unasked() - unasked_before_;
     now.steps_unasked = turn_.steps_unasked();
