@@ -241,6 +241,24 @@ TEST(dynamic, interrupts_nobody_for_one_that_has_just_come) {
     EXPECT_EQ(decided(3.5).move, std::vector<uint64_t>{2}) << "nobody moves";
 }
 
+TEST(dynamic, interrupts_for_one_that_has_waited_though_others_have_just_come) {
+    settings how;
+    how.interrupts_after_s = 0.025;
+    application moves = phase(1, 0, 300), waits = phase(2, 3, 1), comes = phase(3, 3.5, 0.001);
+    moves.state = movement::moving;
+    moves.left_s = 296;
+    waits.state = comes.state = movement::waiting;
+    comes.processes = 8;
+    comes.weight = 1;
+    const auto decided = [&](double now_s) {
+        const std::array all{moves, waits, comes};
+        return decide({all}, rule::dynamic, metric::sum_of_interference_factors, now_s, how);
+    };
+    EXPECT_EQ(decided(3.5).move, std::vector<uint64_t>{2});
+    EXPECT_DOUBLE_EQ(decided(3.5).ask_again_s, 3.525);
+    EXPECT_EQ(decided(3.525).move, std::vector<uint64_t>{3});
+}
+
 TEST(delay, is_fcfs_where_nothing_is_tolerated_and_interfere_where_all_is) {
     settings how = patient();
     how.tolerated_factor = 1;

@@ -40,7 +40,11 @@ bool turn_agent::received(const from_coordinator& message, double now_s) {
 }
 
 void turn_agent::observed(const node_state& now) {
+    // A program may go on in a turn that it has lost: then the job needs another one.
+    const bool go_on = !lease_.any() && now.waiting == 0 && now.moved > state_.moved;
+    left_behind_ = go_on ? 0 : std::min(left_behind_, now.under_way);
     state_ = now;
+    state_.under_way -= left_behind_;
 }
 
 void turn_agent::caches_clean() {
@@ -183,6 +187,7 @@ void turn_agent::heard(const voided& what) {
     stop_ = {};
     if (!is_lost) return;
     ++counted_.voided;
+    left_behind_ += std::exchange(state_.under_way, 0);
     if (what.lease == lease_.id()) lease_.end();
     phase_lease_ = 0;
     if (in_phase_) ++phase_;  // it asks anew

@@ -65,6 +65,9 @@ struct agent_effects {
 /// the call, unless it has ended: the page says again what it said, and the phase goes on under its lease. One look was
 /// not enough: between that and the page, a call could begin under a turn that is given back.
 ///
+/// Calls that are under way when a turn is lost go on beside others' turns: no turn is asked for, or kept, for them
+/// alone. Some may never return.
+///
 /// What lies in the caches is still moving. So a phase that has left more there than a quarter of a lease ends when
 /// that has reached the storage, where other applications are registered; until then, calls go on under its lease.
 class turn_agent {
@@ -208,6 +211,7 @@ class turn_agent {
     int64_t cleaned_bytes_ = 0;   ///< likewise, of which nothing is in the caches any more
     int64_t cleaning_bytes_ = 0;  ///< likewise, when they were last asked to be cleaned
     uint64_t seen_begun_ = 0;
+    int64_t left_behind_ = 0;    ///< calls under way since a turn was lost with them
     bool cleans_up_ = false;     ///< at the end of the phase
     bool hands_back_ = false;    ///< when nothing moves
     bool closes_ = false;        ///< the page lets nothing begin, until the processes were looked at again

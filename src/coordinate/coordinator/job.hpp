@@ -118,6 +118,7 @@ struct job {
     bool fills_storage = false;          ///< seen beside others, and has not moved alone since
     double demand_decided_by = 1;        ///< most_demand() then
     bool proven = false;                 ///< has moved bytes in a turn that ended well
+    bool excused = false;                ///< it lost its last turn without fault, and has told no bytes under one since
     uint32_t penalties = 0;              ///< turns that it lost by its own fault
     double penalized_s = 0;
     double barred_until_s = 0;  ///< waits until then if anybody else wants the storage

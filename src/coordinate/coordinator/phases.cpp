@@ -241,7 +241,10 @@ void phases::progressed(registry& all, job& of, agent& by, const progress& what,
         all.note_state(of, at.now_s);
         return;
     }
-    if (what.bytes_moved > 0) of.moved_heard_s = at.heard_s;
+    if (what.bytes_moved > 0) {
+        of.moved_heard_s = at.heard_s;
+        of.excused = false;
+    }
     const double over_s = believed_over_s(by, what.over_s, at.now_s);
     const auto moved = by.speed.observe(what.bytes_moved, over_s, what.under_way > 0);
     if (what.under_way > 0 && by.speed.ahead_s() > 0) of.busy_heard_s = at.heard_s;

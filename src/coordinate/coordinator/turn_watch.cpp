@@ -21,9 +21,12 @@ double first_waiter_heard_s(const registry& all, const job& of) {
 
 void turn_watch::take_away(registry& all, phases& of, job& from, const char* reason, users& by_user, moment at,
                            outbox& out) const {
-    const bool no_fault = from.calls_under_way() && (from.proven || from.moved_bytes > 0);
+    const bool no_fault = from.calls_under_way() && (from.proven || from.moved_bytes > 0) && !from.excused;
     of.void_turn(all, from, reason, at, out);
-    if (no_fault) return;
+    if (no_fault) {
+        from.excused = true;
+        return;
+    }
     from.barred_until_s = at.now_s + bar_s(from.penalties, from.penalized_s, how_.stalled_s, at.now_s);
     by_user.penalize(from.user, how_.stalled_s, at.now_s);
 }
