@@ -90,7 +90,10 @@ def run_several(place: Place, setup: Setup, key: Key, limits: Limits) -> Run:
     with run_folder() as folder, ExitStack() as stack:
         turns = None
         if key.policy != UNCOORDINATED:
-            turns = stack.enter_context(coordinator(key.policy, setup.path, folder, bandwidth=setup.bandwidth))
+            names = [one.name for one, _ in waiting]
+            turns = stack.enter_context(
+                coordinator(key.policy, setup.path, folder, accounts=names, bandwidth=setup.bandwidth)
+            )
         held = [Held(one, folder, turns, limits.arrival_s, stack) for one, _ in waiting]
         for one in held:
             one.start(place, stack)
