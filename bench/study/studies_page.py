@@ -4,6 +4,8 @@ bench/study/delta."""
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import policy_ratios
+import saw
 from cache_lost import QUESTION, cache_lost
 from delta_studies import STUDIES, Pair, Study, stem
 from many_premises import failed_premises as failed_premises_of_case
@@ -62,13 +64,10 @@ def _of_pair(file: Path, study: Study, pair: Pair) -> str:
     content = read(file)
     runs = content.runs
     graph = study.graph(*study.applications(pair), runs)
-    failed = [
-        *other_measurement(content, study, pair),
-        *failed_premises(graph, study, pair, runs),
-        *(
-            f"{one.policy} at {one.dt_ns / 1e9 / graph.a_alone.mean:+.2f} T_A has {too_wide(one, graph.half_width)}"
-            for one in graph.wide
-        ),
+    premises = [*other_measurement(content, study, pair), *failed_premises(graph, study, pair, runs)]
+    wide = [
+        f"{one.policy} at {one.dt_ns / 1e9 / graph.a_alone.mean:+.2f} T_A has {too_wide(one, graph.half_width)}"
+        for one in graph.wide
     ]
     times = (
         f"Alone, A is in I/O for {with_interval(graph.a_alone)} s on {graph.a_cores:.0f} cores, B for "
@@ -76,7 +75,17 @@ def _of_pair(file: Path, study: Study, pair: Pair) -> str:
         f"{sum(graph.left_out.values())} do not count.\n\n"
     )
     table = _table(graph, "core_seconds" if study.metric == "cpu-hours" else "factors")
-    return times + _not_met(failed) + _picture(file) + table
+    claims = _claims(graph, study, hold=not premises)
+    return times + _not_met([*premises, *wide]) + claims + _picture(file) + table
+
+
+def _claims(graph: Graph, study: Study, *, hold: bool) -> str:
+    """What becomes of those of the thesis. `hold`: the premises do, without which data says nothing of them."""
+    said = [saw.verdict(graph, study.saw)] if study.saw else []
+    said += [policy_ratios.verdict(graph, policy, other) for policy, other in study.over]
+    if said and not hold:
+        said = ["Whether the claims of the thesis hold is not told, since a premise fails."]
+    return "".join(f"{one}\n\n" for one in said)
 
 
 def _table(graph: Graph, what: str) -> str:

@@ -1,6 +1,8 @@
 """Scripts of studies, beside their measuring: what they tell of data. All of it is invented."""
 
 import importlib.util
+import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -83,6 +85,62 @@ def test_the_page_tells_of_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyP
     (section,) = studies_page._of_cache()
     assert section.startswith("\n## cache\n\nTwo periodic writers")
     assert "and 0.0% of them lose the cache; beside B, 14.3% do, at 0.33 of that rate" in section
+
+
+def sections(folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """Of the page, of pairs of applications, by the names of their files."""
+    monkeypatch.setattr(studies_page, "DATA", folder)
+    return {one.split("\n")[1].removeprefix("## "): one for one in studies_page._of_pairs()}
+
+
+def change(file: Path, policy: str, dt_ns: int, b_s: Sequence[float]) -> None:
+    """B's times in the runs of a point."""
+    rows = [json.loads(line) for line in file.read_text().splitlines()]
+    of_point = [row for row in rows[1:] if row["key"] == {"policy": policy, "dt_ns": dt_ns, "alone": None}]
+    for row, seconds in zip(of_point, b_s, strict=True):
+        row["b"]["seconds"] = seconds
+    file.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+
+
+def test_the_page_says_whether_the_claims_of_the_thesis_hold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_studies(tmp_path)
+    change(tmp_path / "files-request.jsonl", "interrupt", 3_200_000_000, [20.0] * 3)
+    change(tmp_path / "files-request.jsonl", "interrupt", 4_800_000_000, [1.0, 2.0, 3.0])
+    change(tmp_path / "underload.jsonl", "delay", 0, [12.0] * 3)
+    found = sections(tmp_path, monkeypatch)
+    for name, verdict in (
+        ("files-file", "By core seconds, interruption wins where it should, before 3/4 T_A, at 5 of 5 delays, and "
+                       "waiting after it at 3 of 3; violated at none; undecided at none."),
+        ("files-request", "By core seconds, interruption wins where it should, before 3/4 T_A, at 3 of 5 delays, and "
+                          "waiting after it at 3 of 3; violated at +0.40 T_A; undecided at +0.60 T_A."),
+        ("factors", "By factors, interruption wins where it should, before 15/16 T_A, at 7 of 7 delays, and waiting "
+                    "after it at 1 of 1; violated at none; undecided at none."),
+        # (8 s + 12 s) over (8 s + 16 s), and over twice 1.4 times 8 s.
+        ("underload", "`delay` over `fcfs` at 0: 0.83 ± 0.00 by factors (below 1), 0.83 ± 0.00 by core seconds "
+                      "(below 1)."),
+        ("underload", "`delay` over `none` at 0: 0.89 ± 0.00 by factors (below 1)"),
+    ):  # fmt: skip
+        assert verdict in found[name]
+    assert "wins" not in found["equal"]
+
+
+def test_the_page_tells_no_verdict_of_data_whose_premises_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_studies(tmp_path)
+    file = tmp_path / "factors.jsonl"
+    file.write_text(file.read_text().replace('"link_share": 0.95', '"link_share": 0.5'))
+    section = sections(tmp_path, monkeypatch)["factors"]
+    assert "*Not met: storage links carry 0.5 of their rate" in section
+    assert "Whether the claims of the thesis hold is not told" in section
+    assert "interruption wins" not in section
+
+
+def test_a_ratio_whose_interval_reaches_1_is_undecided(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_studies(tmp_path)
+    as_fcfs = sections(tmp_path, monkeypatch)["underload"]
+    assert "`delay` over `fcfs` at 0: 1.00 ± 0.00 by factors (undecided)" in as_fcfs
+    change(tmp_path / "underload.jsonl", "delay", 0, [17.0] * 3)
+    worse = sections(tmp_path, monkeypatch)["underload"]
+    assert "`delay` over `fcfs` at 0: 1.04 ± 0.00 by factors (above 1)" in worse
 
 
 def test_many_names_why_it_has_no_delays_yet() -> None:
