@@ -1,7 +1,8 @@
 """Prints the page of measured Δ-graphs, for the documentation: made from the data that studies keep in
 bench/study/delta."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 import policy_ratios
@@ -12,6 +13,7 @@ from many_premises import failed_premises as failed_premises_of_case
 from many_studies import CASES, Case
 from premises import failed_premises, other_measurement, too_wide
 from several import Point, alone
+from several import Run as RunOfSeveral
 from several import points as points_of_several
 from several import read as read_several
 
@@ -19,6 +21,7 @@ from halcyon.delta.data_file import read
 from halcyon.delta.estimate import Estimate
 from halcyon.delta.graph import Graph, Measured
 from halcyon.delta.printed import with_interval
+from halcyon.delta.runs import Run
 from halcyon.delta.turns import policies
 from halcyon.errors import HalcyonError
 
@@ -72,7 +75,7 @@ def _of_pair(file: Path, study: Study, pair: Pair) -> str:
     times = (
         f"Alone, A is in I/O for {with_interval(graph.a_alone)} s on {graph.a_cores:.0f} cores, B for "
         f"{with_interval(graph.b_alone)} s on {graph.b_cores:.0f}; {len(runs)} runs, of which "
-        f"{sum(graph.left_out.values())} do not count.\n\n"
+        f"{sum(graph.left_out.values())} do not count. {_made(runs)}\n\n"
     )
     table = _table(graph, "core_seconds" if study.metric == "cpu-hours" else "factors")
     claims = _claims(graph, study, hold=not premises)
@@ -122,7 +125,7 @@ def _of_case(file: Path, case: Case) -> str:
     for starts_ns, at in sorted(by_starts.items()):
         values = {name: point.sum_of_factors for name, point in at.items()}
         lines.append(_row([", ".join(f"{one / 1e9:.1f}" for one in starts_ns), *_cells(values, names)]))
-    return f"{len(runs)} runs.\n\n" + _not_met(failed) + _picture(file) + "\n".join(lines) + "\n"
+    return f"{len(runs)} runs. {_made(runs)}\n\n" + _not_met(failed) + _picture(file) + "\n".join(lines) + "\n"
 
 
 def _of_cache() -> Iterator[str]:
@@ -135,9 +138,23 @@ def _of_lost(file: Path) -> str:
     found = cache_lost(runs)
     slower = f", at {found.lost_over_alone:.2f} of that rate in the median" if found.lost_over_alone is not None else ""
     return (
-        f"{len(runs)} runs. Alone, A's phases pass at {found.alone_over_link:.2f} times the link's rate, and "
-        f"{found.lost_alone:.1%} of them lose the cache; beside B, {found.lost:.1%} do{slower}.\n\n{_picture(file)}"
+        f"{len(runs)} runs. {_made(runs)}\n\n"
+        f"Alone, A's phases pass at {found.alone_over_link:.2f} times the link's rate, and {found.lost_alone:.1%} of "
+        f"them lose the cache; beside B, {found.lost:.1%} do{slower}.\n\n{_picture(file)}"
     )
+
+
+def _made(runs: Sequence[Run | RunOfSeveral]) -> str:
+    """By which builds of Halcyon's programs, in the order of their first runs, and when."""
+    builds = dict.fromkeys(run.programs for run in sorted(runs, key=lambda one: one.at_s))
+    named = [f"build {one}" if one else "a build that nobody noted" for one in builds]
+    first, last = (_day(of(run.at_s for run in runs)) for of in (min, max))
+    when = f"on {first}" if first == last else f"from {first} to {last}"
+    return f"Measured {when} (UTC) by {', '.join(named)}."
+
+
+def _day(at_s: float) -> str:
+    return datetime.fromtimestamp(at_s, UTC).date().isoformat()
 
 
 def _picture(file: Path) -> str:

@@ -124,6 +124,22 @@ def test_the_page_says_whether_the_claims_of_the_thesis_hold(tmp_path: Path, mon
     assert "wins" not in found["equal"]
 
 
+def test_the_page_names_the_builds_and_the_days_of_each_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_studies(tmp_path)
+    # The last line, of a run that began a day later, is of another build.
+    for name, builds in (("equal", ("0123456789ab",) * 2), ("small", ("ba9876543210", "0123456789ab"))):
+        file = tmp_path / f"{name}.jsonl"
+        *lines, last = file.read_text().replace('"at_s": 1.0', '"at_s": 1795710560.2').splitlines()
+        text = "\n".join(lines).replace('"programs": ""', f'"programs": "{builds[0]}"')
+        last = last.replace('"programs": ""', f'"programs": "{builds[1]}"')
+        file.write_text(f"{text}\n{last.replace('1795710560.2', '1795796960.2')}\n")
+    found = sections(tmp_path, monkeypatch)
+    days = "Measured from 2026-11-26 to 2026-11-27 (UTC) by"
+    assert f"{days} build 0123456789ab.\n" in found["equal"]
+    assert f"{days} build ba9876543210, build 0123456789ab.\n" in found["small"]
+    assert "Measured on 1970-01-01 (UTC) by a build that nobody noted.\n" in found["factors"]
+
+
 def test_the_page_tells_no_verdict_of_data_whose_premises_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_studies(tmp_path)
     file = tmp_path / "factors.jsonl"
