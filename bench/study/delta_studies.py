@@ -1,5 +1,5 @@
 """The table of studies of Δ-graphs, after chapter 6 of M. Dorier's thesis (2014). A storage host's link carries some
-23.7 MB/s of data at 200 Mbit/s; sizes are chosen so that the larger application is in I/O for 5 to 10 s alone."""
+23.7 MB/s of data at 200 Mbit/s; by their sizes, the larger application takes LEAST_LARGER_S to MOST_LARGER_S alone."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from halcyon.testbed.plan import Plan
 
 MBIT = 10**6
 LEAST_LARGER_S, MOST_LARGER_S = 5.0, 10.0
-"""Time in I/O alone of the larger application."""
+"""Time in I/O alone of the larger application; of several, of the largest one."""
 LEAST_SMALL_FACTOR = 6.0
 """Of one writer beside 16, uncoordinated: below, there is too little to calm."""
 SMALL_BYTES = 32 * MIB

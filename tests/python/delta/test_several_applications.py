@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import several
+from delta_studies import LEAST_LARGER_S, MOST_LARGER_S
 from many_premises import failed_premises, link_share
 from many_studies import CASES
 from measured_runs import told
@@ -124,6 +125,16 @@ def test_a_point_of_which_more_than_a_quarter_of_the_runs_do_not_count_fails_the
     assert failed_premises(found, [*ALONE, *counted, late], 8.0, 0) == []
     (why,) = failed_premises(found, [*ALONE, *counted, late, late], 8.0, 0)
     assert why == "none, starts at 0.00, 0.00, 0.00 s: 2 of 5 runs do not count, above 25%"
+
+
+@pytest.mark.parametrize("too_short", [True, False])
+def test_the_largest_is_in_io_for_as_long_as_the_larger_one_of_two(too_short: bool) -> None:
+    counted = [replace(run(Key("none", (0, 0, 0)), 4.0, 5.0, 5.0), link_share=0.95)] * 3
+    runs = [*ALONE, *counted]
+    bound_s, beyond_s = (LEAST_LARGER_S, -0.01) if too_short else (MOST_LARGER_S, 0.01)
+    assert failed_premises(several.points(setup("A", "B", "C"), runs), runs, bound_s, 0) == []
+    (why,) = failed_premises(several.points(setup("A", "B", "C"), runs), runs, bound_s + beyond_s, 0)
+    assert why.startswith(f"the largest application is in I/O for {bound_s + beyond_s:.2f} s")
 
 
 @pytest.mark.parametrize("name", CASES)
