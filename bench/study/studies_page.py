@@ -7,11 +7,12 @@ from pathlib import Path
 
 import policy_ratios
 import saw
-from cache_lost import QUESTION, cache_lost
+from cache_lost import PLAN, QUESTION, cache_lost
+from cache_writers import cache_setup
 from delta_studies import STUDIES, Pair, Study, stem
 from many_premises import failed_premises as failed_premises_of_case
 from many_studies import CASES, Case
-from premises import failed_premises, other_measurement, too_wide
+from premises import failed_premises, other_measurement, other_setup, too_wide
 from several import Point, alone
 from several import Run as RunOfSeveral
 from several import points as points_of_several
@@ -39,13 +40,13 @@ is bold.
 
 def main() -> None:
     sections = [*_of_pairs(), *_of_cases(), *_of_cache()]
-    print(HEAD + ("\n".join(sections) if sections else "\n*No study was measured yet.*"))
+    print(HEAD + "\n".join(sections))
 
 
-def _section(file: Path, question: str, found: Callable[[], str]) -> str:
+def _section(file: Path, question: str, study: str, found: Callable[[], str]) -> str:
     """Of a study that is under way, what it lacks."""
     try:
-        text = found()
+        text = found() if file.exists() else f"*Not measured: `make study-delta-{study}`.*\n"
     except HalcyonError as why:
         text = _not_met([str(why)])
     return f"\n## {file.stem}\n\n{question[0].upper()}{question[1:]}.\n\n{text}"
@@ -59,8 +60,7 @@ def _of_pairs() -> Iterator[str]:
     for study_name, study in STUDIES.items():
         for name, pair in study.pairs.items():
             file = DATA / f"{stem(study_name, name)}.jsonl"
-            if file.exists():
-                yield _section(file, study.question, lambda at=(file, study, pair): _of_pair(*at))
+            yield _section(file, study.question, study_name, lambda at=(file, study, pair): _of_pair(*at))
 
 
 def _of_pair(file: Path, study: Study, pair: Pair) -> str:
@@ -105,16 +105,17 @@ def _table(graph: Graph, what: str) -> str:
 def _of_cases() -> Iterator[str]:
     for name, case in CASES.items():
         file = DATA / f"many-{name}.jsonl"
-        if file.exists():
-            yield _section(file, case.question, lambda at=(file, case): _of_case(*at))
+        yield _section(file, case.question, "many", lambda at=(file, case): _of_case(*at))
 
 
 def _of_case(file: Path, case: Case) -> str:
-    setup, runs = read_several(file)
+    content = read_several(file)
+    setup, runs = content.setup, content.runs
     points = points_of_several(setup, runs)
     largest_s = alone(setup, runs)[setup.commands[0].name].mean
     lacking = len(case.keys(largest_s)) - sum(point.runs >= REPEAT for point in points)
-    failed = failed_premises_of_case(points, runs, largest_s, lacking)
+    failed = other_setup(setup, content.bed, case.setup(), case.plan)
+    failed += failed_premises_of_case(points, runs, largest_s, lacking)
     failed += [f"{one.key.text}: too wide an interval after {one.runs} runs" for one in points if not one.met]
     by_starts: dict[tuple[int, ...], dict[str, Point]] = {}
     for point in points:
@@ -129,16 +130,18 @@ def _of_case(file: Path, case: Case) -> str:
 
 
 def _of_cache() -> Iterator[str]:
-    if (file := DATA / "cache.jsonl").exists():
-        yield _section(file, QUESTION, lambda: _of_lost(file))
+    file = DATA / "cache.jsonl"
+    yield _section(file, QUESTION, "cache", lambda: _of_lost(file))
 
 
 def _of_lost(file: Path) -> str:
-    runs = read(file).runs
+    content = read(file)
+    runs = content.runs
     found = cache_lost(runs)
+    failed = other_setup(content.setup, content.bed, cache_setup(), PLAN)
     slower = f", at {found.lost_over_alone:.2f} of that rate in the median" if found.lost_over_alone is not None else ""
     return (
-        f"{len(runs)} runs. {_made(runs)}\n\n"
+        f"{len(runs)} runs. {_made(runs)}\n\n{_not_met(failed)}"
         f"Alone, A's phases pass at {found.alone_over_link:.2f} times the link's rate, and {found.lost_alone:.1%} of "
         f"them lose the cache; beside B, {found.lost:.1%} do{slower}.\n\n{_picture(file)}"
     )

@@ -2,6 +2,7 @@
 are invented where no bed is raised."""
 
 import itertools
+import json
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -39,6 +40,12 @@ def run(key: Key, *seconds: float, problem: str | None = None) -> Run:
     return Run(key, {name: told(one) for name, one in zip(names, seconds, strict=True)}, 0.95, problem, 1.0, 2.0)
 
 
+def plain(plan: Plan) -> dict[str, object]:
+    """As JSON has it."""
+    found: dict[str, object] = json.loads(json.dumps(asdict(plan)))
+    return found
+
+
 ALONE = [run(Key(alone=name), seconds) for name, seconds in (("A", 4.0), ("B", 2.0), ("C", 1.0)) for _ in range(2)]
 TOGETHER = Key("fcfs", (0, S, 2 * S))
 
@@ -48,7 +55,7 @@ def test_what_was_written_comes_back_and_the_file_goes_on(tmp_path: Path) -> Non
     with SeveralFile(tmp_path / "many.jsonl", setup("A", "B", "C"), asdict(PLAN)) as file:
         for one in runs:
             file.add(one)
-    assert several.read(tmp_path / "many.jsonl") == (setup("A", "B", "C"), runs)
+    assert several.read(tmp_path / "many.jsonl") == several.Content(setup("A", "B", "C"), plain(PLAN), runs)
     with SeveralFile(tmp_path / "many.jsonl", setup("A", "B", "C"), asdict(PLAN)) as file:
         assert file.runs == runs
     with pytest.raises(UsageError, match="another measurement: commands was"):
@@ -65,7 +72,7 @@ def test_a_failed_run_is_kept_as_one_that_does_not_count(tmp_path: Path) -> None
             forgiving.add(once, lambda failed: Run(TOGETHER, {}, None, failed.why, failed.at_s, failed.wall_s))
         with pytest.raises(HalcyonSystemError, match="C failed"):
             forgiving.add(fails, lambda failed: Run(TOGETHER, {}, None, failed.why, failed.at_s, failed.wall_s))
-    _, runs = several.read(tmp_path / "many.jsonl")
+    runs = several.read(tmp_path / "many.jsonl").runs
     assert [one.problem for one in runs] == ["C failed", None, "C failed"]
     assert several.points(setup("A", "B", "C"), [*ALONE, *runs])[0].runs == 1
 
@@ -92,7 +99,7 @@ def test_a_file_from_before_programs_were_noted_is_read(tmp_path: Path) -> None:
         file.add(ALONE[0])
     path.write_text(path.read_text().replace(', "programs": "", "boot": ""', ""))
     assert "boot" not in path.read_text()
-    assert several.read(path)[1] == ALONE[:1]
+    assert several.read(path).runs == ALONE[:1]
 
 
 def test_a_point_with_a_wide_interval_of_any_application_is_not_met() -> None:

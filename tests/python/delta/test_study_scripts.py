@@ -3,20 +3,24 @@
 import importlib.util
 import json
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+import several
 import studies_page
-from delta_studies import STUDIES
+from cache_lost import PLAN
+from cache_writers import cache_setup
+from delta_studies import STUDIES, stem
 from invented_studies import write_studies
+from many_studies import CASES
 from measured_runs import told
 
-from halcyon.delta.commands import Command
 from halcyon.delta.data_file import DataFile, read
 from halcyon.delta.io_time import Phase
 from halcyon.delta.runs import Key, Run, Setup
+from halcyon.testbed.plan import Plan
 
 FOLDER = Path(__file__).resolve().parents[3] / "bench/study"
 
@@ -71,10 +75,8 @@ def test_a_short_trial_of_the_cache_is_no_measurement(capsys: pytest.CaptureFixt
     assert "coordinate.delta_cache_lost 0 share" in capsys.readouterr().out
 
 
-def test_the_page_tells_of_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(studies_page, "DATA", tmp_path)
-    command = Command("A", ("true",))
-    with DataFile(tmp_path / "cache.jsonl", Setup(command, command, "/"), {}) as file:
+def write_cache(folder: Path, setup: Setup, plan: Plan = PLAN) -> None:
+    with DataFile(folder / "cache.jsonl", setup, asdict(plan)) as file:
         for key in (Key(alone="A"), Key(alone="B"), Key()):
             for _ in range(7):
                 run = cache_run(key, 32 << 20)
@@ -82,9 +84,75 @@ def test_the_page_tells_of_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyP
                     lost = [replace(one, seconds=0.9) for one in run.a.phases[:3]]
                     run = replace(run, a=replace(run.a, phases=[*lost, *run.a.phases[3:]]))
                 file.add(run)
+
+
+def test_the_page_tells_of_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(studies_page, "DATA", tmp_path)
+    write_cache(tmp_path, cache_setup())
     (section,) = studies_page._of_cache()
     assert section.startswith("\n## cache\n\nTwo periodic writers")
     assert "and 0.0% of them lose the cache; beside B, 14.3% do, at 0.33 of that rate" in section
+    assert "Not met" not in section
+
+
+OTHER = "*Not met: its file is of another measurement than the table of studies: "
+
+
+@pytest.mark.parametrize(
+    ("setup", "plan", "differ"),
+    [
+        (cache_setup(5), PLAN, "a, b"),
+        (cache_setup(), replace(PLAN, compute=3), "bed.compute"),
+        (replace(cache_setup(), pause_s=1.0), PLAN, "pause_s"),
+    ],
+)
+def test_the_page_says_where_data_of_the_cache_is_of_another_measurement(
+    setup: Setup, plan: Plan, differ: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(studies_page, "DATA", tmp_path)
+    write_cache(tmp_path, setup, plan)
+    (section,) = studies_page._of_cache()
+    assert f"{OTHER}{differ}.*" in section
+
+
+def several_run(key: several.Key) -> several.Run:
+    times = {name: told(6.0) for name in "ABC" if key.alone in (None, name)}
+    return several.Run(key, times, 0.95, None, 1.0, 2.0)
+
+
+@pytest.mark.parametrize(
+    ("smaller", "mounts", "differ"), [(1.0, 12, None), (2.0, 12, "commands"), (1.0, 24, "bed.mounts")]
+)
+def test_the_page_says_where_data_of_many_is_of_another_measurement(
+    smaller: float, mounts: int, differ: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(studies_page, "DATA", tmp_path)
+    case = CASES["three"]
+    plan = replace(case.plan, mounts=mounts)
+    keys = [*(several.Key(alone=name) for name in "ABC"), *case.keys(6.0)]
+    with several.SeveralFile(tmp_path / "many-three.jsonl", case.setup(smaller), asdict(plan)) as file:
+        for key in keys * 3:
+            file.add(several_run(key))
+    (section, _) = studies_page._of_cases()
+    assert "| starts, s |" in section
+    assert f"{OTHER}{differ}.*" in section if differ else "Not met" not in section
+
+
+def test_the_page_names_studies_without_data(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(studies_page, "DATA", tmp_path)
+    write_studies(tmp_path, without=["small", "splits"])
+    studies_page.main()
+    page = capsys.readouterr().out
+    without = {"small": "small", **{f"splits-{n}": "splits" for n in (1, 2, 4, 8, 16)}, "many-three": "many",
+               "many-eight": "many", "cache": "cache"}  # fmt: skip
+    by_name = {one.split("\n")[0]: one for one in page.split("\n## ")[1:]}
+    assert set(by_name) == {stem(study, pair) for study, of in STUDIES.items() for pair in of.pairs} | set(without)
+    for name, section in by_name.items():
+        not_measured = f"*Not measured: `make study-delta-{without.get(name)}`.*"
+        assert (not_measured in section) == (name in without)
+        assert ("| B starts at |" in section) == (name not in without)
 
 
 def sections(folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
