@@ -27,8 +27,6 @@ from halcyon.delta.turns import policies
 from halcyon.errors import HalcyonError
 
 DATA = Path(__file__).resolve().parent / "delta"
-REPEAT = 3
-"""Of each point of a case."""
 HEAD = """# Δ-graphs of the studies
 
 Made from the data in `bench/study/delta/`. [The table of studies](delta.md#studies) says what each one measures, and
@@ -113,7 +111,7 @@ def _of_case(file: Path, case: Case) -> str:
     setup, runs = content.setup, content.runs
     points = points_of_several(setup, runs)
     largest_s = alone(setup, runs)[setup.commands[0].name].mean
-    lacking = len(case.keys(largest_s)) - sum(point.runs >= REPEAT for point in points)
+    lacking = len(case.keys(largest_s)) - sum(point.runs >= case.repeat for point in points)
     failed = other_setup(setup, content.bed, case.setup(), case.plan)
     failed += failed_premises_of_case(points, runs, largest_s, lacking)
     failed += [f"{one.key.text}: too wide an interval after {one.runs} runs" for one in points if not one.met]

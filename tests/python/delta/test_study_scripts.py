@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -14,7 +15,7 @@ from cache_lost import PLAN
 from cache_writers import cache_setup
 from delta_studies import STUDIES, stem
 from invented_studies import write_studies
-from many_studies import CASES
+from many_studies import CASES, MINUTES
 from measured_runs import told
 
 from halcyon.delta.data_file import DataFile, read
@@ -225,6 +226,13 @@ def test_a_ratio_whose_interval_reaches_1_is_undecided(tmp_path: Path, monkeypat
     change(tmp_path / "underload.jsonl", "delay", 0, [17.0] * 3)
     worse = sections(tmp_path, monkeypatch)["underload"]
     assert "`delay` over `fcfs` at 0: 1.04 ± 0.00 by factors (above 1)" in worse
+
+
+def test_many_says_its_limit(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("sys.argv", ["delta-many.py", "--help"])
+    with pytest.raises(SystemExit):
+        script("delta-many").main()
+    assert re.findall(r"(\d+) minutes", capsys.readouterr().out) == [str(MINUTES)]
 
 
 def test_many_names_why_it_has_no_delays_yet() -> None:
