@@ -244,7 +244,7 @@ TEST(dynamic, interrupts_nobody_for_one_that_has_just_come) {
 TEST(dynamic, interrupts_for_one_that_has_waited_though_others_have_just_come) {
     settings how;
     how.interrupts_after_s = 0.025;
-    application moves = phase(1, 0, 300), waits = phase(2, 3, 1), comes = phase(3, 3.5, 0.001);
+    application moves = phase(1, 0, 300), waits = phase(2, 3, 1), comes = phase(3, 3.5, 0.1);
     moves.state = movement::moving;
     moves.left_s = 296;
     waits.state = comes.state = movement::waiting;

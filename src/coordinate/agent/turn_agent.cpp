@@ -192,6 +192,7 @@ void turn_agent::heard(const voided& what) {
     phase_lease_ = 0;
     if (in_phase_) ++phase_;  // it asks anew
     informed_ = false;
+    if (in_phase_ && state_.waiting == 0) end_phase();
 }
 
 void turn_agent::heard(const wait& what) {

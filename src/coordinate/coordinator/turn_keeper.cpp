@@ -133,7 +133,7 @@ void turn_keeper::tell_others(job& of, outbox& out) {
 }
 
 void turn_keeper::tell_registered(job& of, size_t others, outbox& out) {
-    if (!std::exchange(of.takes_itself_for_the_only_one, false)) return;
+    if (of.has.stage() != turn_stage::held || !std::exchange(of.takes_itself_for_the_only_one, false)) return;
     out.send_all(of, company{of.has.lease(), of.others, static_cast<int64_t>(others)});
 }
 
