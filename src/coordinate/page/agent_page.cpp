@@ -274,7 +274,7 @@ size_t agent_page::free_dead(const std::function<void(const process_slot&)>& unt
             continue;
         }
         if (untold && slot.told.load() != process_slot::itself) untold(slot);
-        for (size_t at = 0; at < all.file_systems; ++at) {
+        for (size_t at = 0; at < file_systems(); ++at) {
             shared_file_system& here = all.file_system[at];
             process_part& part = slot.at[at];
             here.past_moved.fetch_add(part.moved.load(relaxed), relaxed);

@@ -42,9 +42,9 @@ std::string real_path(const std::string& path) {
 /// "/scratch, /work"
 std::string mounts_of(const page& shared) {
     std::string all;
-    for (uint32_t i = 0; i < shared.file_systems; ++i) {
+    for (size_t i = 0; i < shared.known_file_systems(); ++i) {
         if (i > 0) all += ", ";
-        all.append(shared.file_system[i].path, shared.file_system[i].path_bytes);
+        all += shared.file_system[i].mount();
     }
     return all;
 }

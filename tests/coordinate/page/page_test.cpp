@@ -17,6 +17,7 @@
 
 #include "coordinate/page/agent_page.hpp"
 #include "coordinate/page/held_locks.hpp"
+#include "coordinate/page/mount_of.hpp"
 #include "coordinate/page/phase_forecast.hpp"
 #include "coordinate/page/process_life.hpp"
 #include "coordinate/page/rounds.hpp"
@@ -460,6 +461,34 @@ TEST(page, tells_a_published_turn_from_one_that_a_process_put_there) {
     auto& word = one.shared().file_system[0].turn;
     word = turn_word::next(word, permission::closed);
     EXPECT_TRUE(one.was_replaced(0));
+}
+
+/// A stray write of any process of the job may hit what the agent has written once and for all.
+TEST(page, is_given_back_as_it_was_made_whatever_a_process_writes_over_the_number_of_file_systems) {
+    agent_page one = page_of();
+    in_child([&] {
+        claim_slot(one.shared(), own_name());
+        one.shared().file_systems = 1000;
+    });
+    process_slot& alive = *claim_slot(one.shared(), own_name());
+    alive.at[0].moved = 5;
+    EXPECT_EQ(one.file_systems(), 1U);
+    EXPECT_EQ(one.free_dead(), 1U);
+    EXPECT_EQ(alive.owner, own_name()) << "its place lies behind that of the dead one";
+    EXPECT_EQ(alive.at[0].moved, 5);
+}
+
+TEST(page, is_not_left_by_its_processes_whatever_one_of_them_writes_over_the_number_and_the_paths_of_file_systems) {
+    const agent_page one = page_of({"/scratch", "/burst"});
+    page& shared = one.shared();
+    for (const uint32_t stray : {1000U, UINT32_MAX}) {
+        shared.file_systems = stray;
+        EXPECT_EQ(shared.known_file_systems(), process_slot::most_file_systems);
+        EXPECT_EQ(mount_of(shared, "/burst/data"), 1U);
+        EXPECT_EQ(mount_of(shared, "/elsewhere/data"), no_mount);
+        shared.file_system[2].path_bytes = stray;
+        EXPECT_LE(shared.file_system[2].mount().size(), shared_file_system::longest_path);
+    }
 }
 
 TEST(page, refuses_mounts_that_it_has_no_room_for) {
