@@ -416,6 +416,20 @@ TEST(page, takes_the_time_off_with_the_bytes_that_another_process_moved) {
     EXPECT_EQ(one.observe(0, 0, 2).left_s, 4);
 }
 
+TEST(page, adds_up_forecasts_of_any_size) {
+    const agent_page one = page_of();
+    for (uint64_t id = 1; id <= 8; ++id)
+        phase_forecast{.told_ns = 1,
+                       .bytes_left = phase_forecast::farthest,
+                       .next_in_ns = 1'000'000'000,
+                       .next_bytes = phase_forecast::farthest,
+                       .next_probability = 1}
+            .write_to(claim_slot(one.shared(), id)->at[0].forecast);
+    const node_state found = one.observe(0, 0, 2);
+    EXPECT_EQ(found.bytes_left, phase_forecast::farthest) << "eight of them are more than a number can say";
+    EXPECT_EQ(found.next_bytes, phase_forecast::farthest);
+}
+
 TEST(page, takes_no_forecast_that_is_being_changed) {
     const agent_page one = page_of();
     shared_forecast& shared = claim_slot(one.shared(), 1)->at[0].forecast;
