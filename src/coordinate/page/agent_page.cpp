@@ -25,8 +25,8 @@ int64_t nanoseconds(double seconds) {
     return static_cast<int64_t>(seconds * 1e9);
 }
 
-/// Of forecasts: no sum is beyond what each of them is bounded by (phase_forecast::read_from), or it may be too large for
-/// a number.
+/// Of forecasts: no sum is beyond what each of them is bounded by (phase_forecast::read_from), or it may be too large
+/// for a number.
 int64_t sum_of(int64_t all, int64_t one) {
     return std::min(all + one, phase_forecast::farthest);
 }
@@ -140,6 +140,7 @@ result<agent_page> agent_page::create(const settings& wanted) {
     }
     shared.bytes = sizeof(page);
     shared.pid_namespace = pid_namespace();
+    shared.time_namespace = time_namespace();
     shared.patience_ns = nanoseconds(wanted.patience_s);
     shared.pause_ns = nanoseconds(wanted.pause_s);
     shared.file_systems = static_cast<uint32_t>(wanted.mounts.size());

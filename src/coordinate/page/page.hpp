@@ -156,12 +156,13 @@ struct alignas(64) process_slot {
 ///
 /// `beat_ns` and what is above it are the agent's, written before processes see the page but for `beat_ns` itself.
 struct page {
-    static constexpr uint64_t expected_magic = 0x3774'6567'6170'6863;  // "chpaget7"
+    static constexpr uint64_t expected_magic = 0x3874'6567'6170'6863;  // "chpaget8"
     static constexpr size_t most_processes = 1024;
 
     uint64_t magic;
     uint64_t bytes;                ///< of the whole page
     uint64_t pid_namespace;        ///< in which numbers of processes are
+    uint64_t time_namespace;       ///< whose CLOCK_MONOTONIC all times are of, and when processes began
     int64_t patience_ns;           ///< silence of the agent or the coordinator after which I/O goes on
     int64_t pause_ns;              ///< shorter times without transfers do not begin a new phase
     uint32_t file_systems;         ///< as the agent made the page; see known_file_systems()
@@ -171,7 +172,7 @@ struct page {
     agent_bell bell;                ///< processes ring it; the agent sleeps on it
     std::atomic<uint32_t> refused;  ///< processes that found no free place
     std::atomic<uint32_t> tried;    ///< places below this one may be taken; raised before one is
-    uint32_t unused_[15];
+    uint32_t unused_[13];
 
     shared_file_system file_system[process_slot::most_file_systems];
     process_slot slots[most_processes];
