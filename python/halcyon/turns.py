@@ -53,7 +53,8 @@ class Turns:
 
     `config` is a coordinators.yaml. Without it: under `halcyon run --coordinate`, the coordinators of that command;
     else the file that the variable HALCYON_COORDINATORS_FILE names; else /etc/halcyon/coordinators.yaml.
-    As a context manager it is finalized at the end of the block.
+    As a context manager it is finalized at the end of the block: so should turns be taken. One that nobody can reach
+    any more is finalized when Python collects it, which may be late; the end of the process gives its turn back, too.
 
     Raises:
         ConfigError: the file that was named is wrong; file, line and key path are in the message.

@@ -41,6 +41,13 @@ class turns {
     turns(const std::string& path, const std::optional<std::string>& config) {
         call([&] { return halcyon_io_init(config ? config->c_str() : nullptr, path.c_str(), &handle_); });
     }
+    /// Nobody but this can give the turn back any more. Never blocks; in a process that was forked off the maker of the
+    /// object it is refused, and changes nothing.
+    ~turns() {
+        if (handle_ != nullptr) static_cast<void>(halcyon_io_finalize(&handle_));
+    }
+    turns(const turns&) = delete;
+    turns& operator=(const turns&) = delete;
 
     void prepare(int64_t bytes, int64_t files, int access, double alone_s, double period_s) {
         const halcyon_io_info info{sizeof info, bytes,   files, static_cast<halcyon_io_access>(access),
@@ -94,7 +101,6 @@ class turns {
     }
 
   private:
-    /// Not finalized on destruction: the process may have been forked meanwhile. The agent sees the process end.
     halcyon_io_handle handle_ = nullptr;
 };
 

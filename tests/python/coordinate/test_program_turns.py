@@ -191,6 +191,37 @@ def test_a_forked_process_needs_turns_of_its_own(start: Start, run: Run, scratch
     assert a.status["stage"] == "holding"
 
 
+def test_a_turns_that_is_collected_gives_its_turn_back(start: Start, run: Run, scratch: Path) -> None:
+    """As when the cell of a notebook failed that has made it."""
+    of = start(paths=[str(scratch)], bounds={"starvation": "10 min"}, times=PATIENT)
+    a, b = run(of, "A"), run(of, "B")
+    hold(of, a)
+    a.do("write", file=str(scratch / "a"), mib=4)
+    b.do("inform")
+    b.begin("wait")
+    wait_until(lambda: states(of).get(b.job) == "waiting", "B waits")
+    a.do("drop")
+    wait_until(lambda: b.has_answered, "B has the turn, though A lives")
+    b.answer()
+    assert b.status["our_turn"]
+    assert b.status["steps_starving"] == b.status["steps_unasked"] == 0
+
+
+def test_a_turns_that_is_collected_in_a_forked_process_stays_with_its_maker(
+    start: Start, run: Run, scratch: Path
+) -> None:
+    of = start(paths=[str(scratch)], times=PATIENT)
+    a = run(of, "A")
+    hold(of, a)
+    a.do("drop_in_child")
+    assert a.status["stage"] == "holding"
+    a.do("write", file=str(scratch / "a"), mib=4)
+    assert states(of)[a.job] == "moving"
+    a.do("release")
+    assert a.status["bytes"] >= 4 << 20
+    assert a.status["bytes_unasked"] == 0
+
+
 def test_a_job_has_one_agent_whoever_asks(start: Start, run: Run, scratch: Path) -> None:
     of = start(paths=[str(scratch)], times=PATIENT)
     a = run(of, "A")

@@ -16,7 +16,7 @@ from typing import Any
 from coordinator_process import LIMIT_S
 
 _PROGRAM = """
-import ctypes, dataclasses, json, os, sys
+import ctypes, dataclasses, gc, json, os, sys
 from pathlib import Path
 from halcyon.errors import HalcyonError
 from halcyon.turns import Turns
@@ -48,6 +48,19 @@ def own_in_child():
         os._exit(0)
     os.waitpid(child, 0)
 
+def drop():
+    global turns
+    turns = None
+    gc.collect()
+
+def drop_in_child():
+    child = os.fork()
+    if child == 0:
+        drop()
+        print(json.dumps({"value": "dropped"}), flush=True)
+        os._exit(0)
+    os.waitpid(child, 0)
+
 def in_phase(file, mib, **known):
     with turns.phase(**known):
         write(file, mib)
@@ -59,7 +72,9 @@ def show_itself():
     PR_SET_DUMPABLE = 4
     ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 1, 0, 0, 0)
 
-own = {one.__name__: one for one in (write, in_child, own_in_child, in_phase, become, show_itself)}
+own = {one.__name__: one for one in (
+    write, in_child, own_in_child, drop, drop_in_child, in_phase, become, show_itself
+)}
 try:
     turns = Turns(sys.argv[1], sys.argv[2] or None)
     print(json.dumps({"value": "ready"}), flush=True)
