@@ -106,13 +106,17 @@ class Turns:
     def wait(self) -> None:
         """Waits for our turn; while it is held, gives way if others are to have it.
 
+        Handlers of signals run meanwhile, in the main thread; they cannot use this object. An exception that one of
+        them raises, such as KeyboardInterrupt, ends the wait: this process holds no turn then, and asks for none until
+        the next wait(), check() or inform(). The phase lasts until release().
+
         Raises:
             UsageError: no phase was announced.
         """
         self._turns.wait()
 
     def join(self) -> None:
-        """Holds a turn that another process of this job waited for and holds.
+        """Holds a turn that another process of this job waited for and holds. Handlers of signals run as in wait().
 
         Raises:
             UsageError: no phase was announced, or the turn is held already.

@@ -10,6 +10,7 @@
 
 #include "halcyon/io.h"
 #include "programs/python/raise.hpp"
+#include "programs/turns/interruptible_waits.hpp"
 
 namespace nb = nanobind;
 
@@ -33,7 +34,21 @@ void call(Call&& function) {
         const nb::gil_scoped_release others_run;
         code = function();
     }
+    if (PyErr_Occurred() != nullptr) throw nb::python_error();  // run_handlers()
     if (code != HALCYON_OK) halcyon::python::raise(code, in_words_of_python(halcyon_io_error_message()).c_str());
+}
+
+/// Whether Python runs handlers of signals in this thread. A wait in another one never takes the interpreter, which may
+/// come to its end meanwhile.
+bool runs_handlers() {
+    const nb::module_ threading = nb::module_::import_("threading");
+    return threading.attr("get_ident")().equal(threading.attr("main_thread")().attr("ident"));
+}
+
+/// Of the signals that have come. 1: one of them has raised an exception.
+int run_handlers(void*) {
+    const nb::gil_scoped_acquire interpreter;
+    return PyErr_CheckSignals() == 0 ? 0 : 1;
 }
 
 class turns {
@@ -66,10 +81,10 @@ class turns {
         return authorized != 0;
     }
     void wait() {
-        call([&] { return halcyon_io_wait(handle_); });
+        wait_by(halcyon_io_wait, halcyon_io_wait_interruptibly);
     }
     void join() {
-        call([&] { return halcyon_io_join(handle_); });
+        wait_by(halcyon_io_join, halcyon_io_join_interruptibly);
     }
     void release() {
         call([&] { return halcyon_io_release(handle_); });
@@ -101,6 +116,11 @@ class turns {
     }
 
   private:
+    void wait_by(int (*wait)(halcyon_io_handle), int (*interruptible)(halcyon_io_handle, int (*)(void*), void*)) {
+        const bool handles = runs_handlers();
+        call([&] { return handles ? interruptible(handle_, run_handlers, nullptr) : wait(handle_); });
+    }
+
     halcyon_io_handle handle_ = nullptr;
 };
 
