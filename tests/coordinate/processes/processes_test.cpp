@@ -323,7 +323,7 @@ TEST_F(coordinated_programs, go_on_unasked_where_there_is_no_coordinator) {
     EXPECT_EQ(moved["bytes_unasked"] + moved["bytes"], int64_t{2000} << 20);
     EXPECT_EQ(moved["bytes"], 0);
     EXPECT_LT(moved["waited_ns"], 20'000'000'000);
-    EXPECT_EQ(moved["calls_let_silent"], 1) << "no later call waits";
+    EXPECT_LE(moved["calls_let_silent"], 1) << "it is not counted where the agent sees the silence first";
     EXPECT_EQ(facts_of("A", ".agent")["silences"], 1);
 }
 
