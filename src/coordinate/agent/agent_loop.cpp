@@ -213,7 +213,7 @@ void running_agent::turn() {
     page_.beat(now_ns);
     constexpr int64_t between_looks_ns = 500'000'000;
     if (now_ns - looked_for_dead_ns_ > between_looks_ns) {
-        page_.free_dead([this](const process_slot& slot) { facts_.tell_of_dead(page_.shared(), slot); });
+        page_.free_dead([this](const process_slot& slot) { facts_.tell_of_dead(page_, slot); });
         looked_for_dead_ns_ = now_ns;
     }
     wake_at_s_ = in_seconds(now_ns) + 0.25;

@@ -29,6 +29,13 @@ failure usage(std::string message) {
     return {error_kind::usage, std::move(message), 0};
 }
 
+failure interrupted(const char* call) {
+    return {error_kind::unavailable,
+            std::string(call) + ": the wait was interrupted, and this process asks for no turn now; wait again, or "
+                                "call halcyon_io_release",
+            0};
+}
+
 /// Where the path leads, as far as it exists; without system calls of its own where that cannot be asked.
 std::string real_path(const std::string& path) {
     std::error_code none;
@@ -42,9 +49,9 @@ std::string real_path(const std::string& path) {
 /// "/scratch, /work"
 std::string mounts_of(const page& shared) {
     std::string all;
-    for (uint32_t i = 0; i < shared.file_systems; ++i) {
+    for (size_t i = 0; i < shared.known_file_systems(); ++i) {
         if (i > 0) all += ", ";
-        all.append(shared.file_system[i].path, shared.file_system[i].path_bytes);
+        all += shared.file_system[i].mount();
     }
     return all;
 }
@@ -184,6 +191,7 @@ void halcyon_io_turns::inform() {
         turn_.announce(known_.what(), coming);
     } else {
         turn_.tell(coming);
+        turn_.ask_again();
     }
 }
 
@@ -199,25 +207,25 @@ result<bool> halcyon_io_turns::check() {
     return turn_.at() == stage::holding ? turn_.is_kept() : turn_.try_take();
 }
 
-result<void> halcyon_io_turns::wait() {
+result<void> halcyon_io_turns::wait(interruption by) {
     if (auto may = asked("halcyon_io_wait"); !may) return may;
-    if (slot_ == nullptr)
+    if (slot_ == nullptr) {
         stage_alone_ = stage::holding;
-    else if (turn_.at() == stage::holding)
-        turn_.step();
-    else
-        turn_.take();
+        return {};
+    }
+    const bool has_it = turn_.at() == stage::holding ? turn_.step(by) : turn_.take(by);
+    if (!has_it) return interrupted("halcyon_io_wait");
     return {};
 }
 
-result<void> halcyon_io_turns::join() {
+result<void> halcyon_io_turns::join(interruption by) {
     if (auto may = asked("halcyon_io_join"); !may) return may;
     if (at() == stage::holding)
         return usage("halcyon_io_join: the turn is held already; halcyon_io_wait gives way between two accesses");
     if (slot_ == nullptr)
         stage_alone_ = stage::holding;
-    else
-        turn_.join();
+    else if (!turn_.join(by))
+        return interrupted("halcyon_io_join");
     return {};
 }
 
