@@ -102,6 +102,37 @@ TEST(many, that_list_targets_change_what_they_say_all_the_time) {
     EXPECT_EQ(told.state().applications.size(), count);
 }
 
+TEST(many, that_move_side_by_side_on_targets_of_their_own_tell_their_speeds) {
+    settings how = all_may_come();
+    how.bounds.alternatives = false;
+    coordinator told(how, 1, 0);
+    constexpr uint32_t count = 2048;
+    constexpr int reports = 5;
+    double now_s = 0;
+    for (uint32_t id = 1; id <= count; ++id) {
+        told.connected(id, 1000, false, now_s);
+        told.received(id, conversation::registration_of("job" + std::to_string(id)), now_s);
+        inform what = phase_of(1);
+        what.targets = {id, id + count};  // no list lies before another one
+        told.received(id, what, now_s);
+    }
+    std::map<connection_id, uint64_t> lease;
+    for (const effects::outgoing& one : told.advance(now_s).messages)
+        if (const auto* const g = std::get_if<grant>(&one.message)) lease[one.to] = g->lease;
+    ASSERT_EQ(lease.size(), count);
+    for (int i = 0; i < reports; ++i) {
+        now_s += 0.25;
+        for (const auto& [id, its] : lease) {
+            progress what = moved_in(0.25, 1, its);
+            what.speed = 1;
+            told.received(id, what, now_s);
+        }
+        told.advance(now_s);
+    }
+    EXPECT_EQ(told.counted().bytes_moved, uint64_t{reports} * count);
+    EXPECT_EQ(told.counted().unasked_progress + told.counted().dropped_progress, 0U);
+}
+
 TEST(many, nodes_of_one_job_move_under_leases_of_a_fifth_of_a_second_and_are_not_closed) {
     settings how = conversation::quick(policy::rule::fcfs);
     conversation c(how);
