@@ -58,7 +58,7 @@ void relieve_starving(const group& of, const circumstances& in, turns& into) {
     if (!any) return;
     if (!let_in) {
         into.order = into.movers;
-        into.movers.clear();
+        into.let_nobody_move();
         for (uint32_t i = 0; i < of.present.size(); ++i) {
             if (is_starving(of.present[i], in)) into.movers.push_back(i);
         }
@@ -90,7 +90,7 @@ void wait_for_all_to_begin(const group& of, const circumstances& in, turns& into
             begun_s = std::max(begun_s, all_begun_s(of.present[i], in));
     }
     if (!stops || in.now_s >= begun_s) return;
-    into.movers.clear();
+    into.let_nobody_move();
     for (uint32_t i = 0; i < of.present.size(); ++i)
         if (of.present[i].moving) into.movers.push_back(i);
     into.until_s = std::min(into.until_s, begun_s);

@@ -133,6 +133,27 @@ TEST(many, that_move_side_by_side_on_targets_of_their_own_tell_their_speeds) {
     EXPECT_EQ(told.counted().unasked_progress + told.counted().dropped_progress, 0U);
 }
 
+TEST(many, share_targets_each_with_the_next_one_and_are_decided_about_together) {
+    constexpr uint32_t count = 65'536, decisions = 15;
+    std::vector<policy::application> all(count);
+    for (uint32_t i = 0; i < count; ++i) {
+        all[i].id = i + 1;
+        all[i].state = policy::movement::waiting;
+        all[i].arrived_s = i;
+        all[i].since_s = count;
+        all[i].alone_s = all[i].left_s = 1;
+        all[i].targets = {i, i + 1};
+    }
+    policy::settings how;
+    how.alternatives = false;
+    policy::decider some;
+    for (uint32_t i = 0; i < decisions; ++i) {
+        const policy::decision& made = some.decide({all}, policy::rule::fcfs, policy::metric::sum_of_times, count, how);
+        ASSERT_EQ(made.groups.size(), 1U);
+        ASSERT_EQ(made.move.size(), count / 2) << "every second one";
+    }
+}
+
 TEST(many, nodes_of_one_job_move_under_leases_of_a_fifth_of_a_second_and_are_not_closed) {
     settings how = conversation::quick(policy::rule::fcfs);
     conversation c(how);
