@@ -1,9 +1,24 @@
 #include "policy/groups.hpp"
 
 #include <algorithm>
+#include <random>
 #include <utility>
 
 namespace halcyon::policy {
+
+namespace {
+
+/// Applications name their targets as they like. Only where nobody can know which of them meet in the table, nobody can
+/// name thousands that do. No result depends on it.
+uint64_t mixed(uint32_t target) {
+    static const uint64_t unknown = (uint64_t{std::random_device{}()} << 32U) ^ std::random_device{}();
+    uint64_t bits = (target ^ unknown) * 0x9e3779b97f4a7c15U;
+    bits ^= bits >> 32U;
+    bits *= 0xbf58476d1ce4e5b9U;
+    return bits ^ bits >> 29U;
+}
+
+}  // namespace
 
 void target_groups::clear() {
     above_.clear();
@@ -30,7 +45,7 @@ void target_groups::join(uint32_t a, uint32_t b) {
 
 target_groups::slot& target_groups::slot_of(uint32_t target) {
     const size_t mask = users_.size() - 1;
-    size_t at = (size_t{target} * 0x9e3779b1U) & mask;
+    size_t at = mixed(target) & mask;
     while (is_used(users_[at]) && users_[at].target != target) at = (at + 1) & mask;
     return users_[at];
 }

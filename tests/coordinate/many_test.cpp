@@ -1,10 +1,12 @@
 // Large numbers: of those that wait, of targets, of a job's nodes. Work that grows with their square does not come to
 // an end within the time that this program may take.
 #include <algorithm>
+#include <array>
 
 #include "coordinate/conversation.hpp"
 #include "coordinate/coordinator/phases.hpp"
 #include "coordinate/protocol/fields.hpp"
+#include "policy/groups.hpp"
 
 namespace halcyon::coordinate {
 namespace {
@@ -151,6 +153,16 @@ TEST(many, share_targets_each_with_the_next_one_and_are_decided_about_together) 
         const policy::decision& made = some.decide({all}, policy::rule::fcfs, policy::metric::sum_of_times, count, how);
         ASSERT_EQ(made.groups.size(), 1U);
         ASSERT_EQ(made.move.size(), count / 2) << "every second one";
+    }
+}
+
+TEST(many, targets_whose_numbers_are_alike_are_found) {
+    policy::target_groups groups;
+    for (int i = 0; i < 300; ++i) {
+        groups.clear();
+        for (uint32_t target = 0; target < 65'536; ++target) groups.add(std::array{target << 16U});
+        ASSERT_EQ(groups.group_at(std::array{uint32_t{77} << 16U}), 77U);
+        ASSERT_EQ(groups.group_at(std::array{uint32_t{77} << 16U | 1}), policy::target_groups::nobody);
     }
 }
 
