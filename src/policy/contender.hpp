@@ -46,7 +46,7 @@ struct turns {
     bool add_if_apart(const group& of, uint32_t one);
 
   private:
-    target_groups taken_;    ///< of the first `looked_at_` movers
+    target_groups taken_;  ///< of the first `looked_at_` movers
     size_t looked_at_ = 0;
 };
 
