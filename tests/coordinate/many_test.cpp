@@ -135,6 +135,31 @@ TEST(many, that_move_side_by_side_on_targets_of_their_own_tell_their_speeds) {
     EXPECT_EQ(told.counted().unasked_progress + told.counted().dropped_progress, 0U);
 }
 
+TEST(many, that_have_targets_of_their_own_begin_and_end_together) {
+    settings how = all_may_come();
+    how.bounds.alternatives = false;
+    coordinator told(how, 1, 0);
+    constexpr uint32_t count = 6144, times = 30;
+    const auto begin = [&](uint32_t id, uint64_t phase) {
+        inform what = phase_of(phase);
+        what.targets = {id, id + count};
+        told.received(id, what, static_cast<double>(phase));
+    };
+    for (uint32_t id = 1; id <= count; ++id) {
+        told.connected(id, 1000, false, 0);
+        told.received(id, conversation::registration_of("job" + std::to_string(id)), 0);
+        begin(id, 1);
+    }
+    for (uint64_t phase = 1; phase <= times; ++phase) {
+        told.advance(static_cast<double>(phase));
+        ASSERT_EQ(told.counted().grants, phase * count);
+        for (uint32_t id = 1; id <= count; ++id) {
+            told.received(id, release{phase}, static_cast<double>(phase));
+            begin(id, phase + 1);
+        }
+    }
+}
+
 TEST(many, share_targets_each_with_the_next_one_and_are_decided_about_together) {
     constexpr uint32_t count = 65'536, decisions = 15;
     std::vector<policy::application> all(count);
