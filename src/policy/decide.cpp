@@ -58,7 +58,7 @@ void relieve_starving(const group& of, const circumstances& in, turns& into) {
     if (!any) return;
     if (!let_in) {
         into.order = into.movers;
-        into.movers.clear();
+        into.let_nobody_move();
         for (uint32_t i = 0; i < of.present.size(); ++i) {
             if (is_starving(of.present[i], in)) into.movers.push_back(i);
         }
@@ -226,6 +226,7 @@ uint64_t decider::workspace::choose_dynamic(const group& of, circumstances in) {
         more = search.positions();
         for (uint32_t& one : chosen.movers) one = begun_number[one];
     } else {
+        chosen.let_nobody_move();
         chosen.movers = begun_number;
     }
     chosen.until_s = std::min(chosen.until_s, wait_until_s);

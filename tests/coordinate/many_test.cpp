@@ -1,10 +1,12 @@
 // Large numbers: of those that wait, of targets, of a job's nodes. Work that grows with their square does not come to
 // an end within the time that this program may take.
 #include <algorithm>
+#include <array>
 
 #include "coordinate/conversation.hpp"
 #include "coordinate/coordinator/phases.hpp"
 #include "coordinate/protocol/fields.hpp"
+#include "policy/groups.hpp"
 
 namespace halcyon::coordinate {
 namespace {
@@ -100,6 +102,93 @@ TEST(many, that_list_targets_change_what_they_say_all_the_time) {
     told.advance(now_s);
     EXPECT_EQ(told.counted().dropped_targets, 0U);
     EXPECT_EQ(told.state().applications.size(), count);
+}
+
+TEST(many, that_move_side_by_side_on_targets_of_their_own_tell_their_speeds) {
+    settings how = all_may_come();
+    how.bounds.alternatives = false;
+    coordinator told(how, 1, 0);
+    constexpr uint32_t count = 2048;
+    constexpr int reports = 5;
+    double now_s = 0;
+    for (uint32_t id = 1; id <= count; ++id) {
+        told.connected(id, 1000, false, now_s);
+        told.received(id, conversation::registration_of("job" + std::to_string(id)), now_s);
+        inform what = phase_of(1);
+        what.targets = {id, id + count};  // no list lies before another one
+        told.received(id, what, now_s);
+    }
+    std::map<connection_id, uint64_t> lease;
+    for (const effects::outgoing& one : told.advance(now_s).messages)
+        if (const auto* const g = std::get_if<grant>(&one.message)) lease[one.to] = g->lease;
+    ASSERT_EQ(lease.size(), count);
+    for (int i = 0; i < reports; ++i) {
+        now_s += 0.25;
+        for (const auto& [id, its] : lease) {
+            progress what = moved_in(0.25, 1, its);
+            what.speed = 1;
+            told.received(id, what, now_s);
+        }
+        told.advance(now_s);
+    }
+    EXPECT_EQ(told.counted().bytes_moved, uint64_t{reports} * count);
+    EXPECT_EQ(told.counted().unasked_progress + told.counted().dropped_progress, 0U);
+}
+
+TEST(many, that_have_targets_of_their_own_begin_and_end_together) {
+    settings how = all_may_come();
+    how.bounds.alternatives = false;
+    coordinator told(how, 1, 0);
+    constexpr uint32_t count = 6144, times = 30;
+    const auto begin = [&](uint32_t id, uint64_t phase) {
+        inform what = phase_of(phase);
+        what.targets = {id, id + count};
+        told.received(id, what, static_cast<double>(phase));
+    };
+    for (uint32_t id = 1; id <= count; ++id) {
+        told.connected(id, 1000, false, 0);
+        told.received(id, conversation::registration_of("job" + std::to_string(id)), 0);
+        begin(id, 1);
+    }
+    for (uint64_t phase = 1; phase <= times; ++phase) {
+        told.advance(static_cast<double>(phase));
+        ASSERT_EQ(told.counted().grants, phase * count);
+        for (uint32_t id = 1; id <= count; ++id) {
+            told.received(id, release{phase}, static_cast<double>(phase));
+            begin(id, phase + 1);
+        }
+    }
+}
+
+TEST(many, share_targets_each_with_the_next_one_and_are_decided_about_together) {
+    constexpr uint32_t count = 65'536, decisions = 15;
+    std::vector<policy::application> all(count);
+    for (uint32_t i = 0; i < count; ++i) {
+        all[i].id = i + 1;
+        all[i].state = policy::movement::waiting;
+        all[i].arrived_s = i;
+        all[i].since_s = count;
+        all[i].alone_s = all[i].left_s = 1;
+        all[i].targets = {i, i + 1};
+    }
+    policy::settings how;
+    how.alternatives = false;
+    policy::decider some;
+    for (uint32_t i = 0; i < decisions; ++i) {
+        const policy::decision& made = some.decide({all}, policy::rule::fcfs, policy::metric::sum_of_times, count, how);
+        ASSERT_EQ(made.groups.size(), 1U);
+        ASSERT_EQ(made.move.size(), count / 2) << "every second one";
+    }
+}
+
+TEST(many, targets_whose_numbers_are_alike_are_found) {
+    policy::target_groups groups;
+    for (int i = 0; i < 300; ++i) {
+        groups.clear();
+        for (uint32_t target = 0; target < 65'536; ++target) groups.add(std::array{target << 16U});
+        ASSERT_EQ(groups.group_at(std::array{uint32_t{77} << 16U}), 77U);
+        ASSERT_EQ(groups.group_at(std::array{uint32_t{77} << 16U | 1}), policy::target_groups::nobody);
+    }
 }
 
 TEST(many, nodes_of_one_job_move_under_leases_of_a_fifth_of_a_second_and_are_not_closed) {

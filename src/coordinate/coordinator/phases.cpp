@@ -56,11 +56,11 @@ void phases::movers_changed(double now_s) {
 void phases::set_targets(registry& all, job& of, std::vector<uint32_t> targets, double now_s) {
     if (targets == of.targets) return;
     if (of.counted_mover) {
-        movers::count(all, of, -1, now_s);
+        movers_.count(all, of, -1, now_s);
         movers_changed(now_s);
     }
     all.set_targets(of, std::move(targets));
-    if (of.counted_mover) movers::count(all, of, 1, now_s);
+    if (of.counted_mover) movers_.count(all, of, 1, now_s);
 }
 
 /// What an application uses only grows until its phase is over.
@@ -78,7 +78,7 @@ void phases::settle(registry& all, job& of, double now_s) {
     all.note_state(of, now_s);
     if (of.moves() != of.counted_mover) {
         of.counted_mover = of.moves();
-        movers::count(all, of, of.counted_mover ? 1 : -1, now_s);
+        movers_.count(all, of, of.counted_mover ? 1 : -1, now_s);
         movers_changed(now_s);
     }
     if (!of.in_phase()) set_targets(all, of, {}, now_s);
@@ -344,7 +344,7 @@ void phases::leaves(registry& all, job& of, agent& by, moment at, outbox& out, u
     by_user.remove_application(of.user);
     learned_.forget(of.id);
     if (of.counted_mover) {
-        movers::count(all, of, -1, at.now_s);
+        movers_.count(all, of, -1, at.now_s);
         movers_changed(at.now_s);
     }
     all.remove_job(of.id);
