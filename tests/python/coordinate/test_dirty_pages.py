@@ -111,8 +111,8 @@ def test_a_standing_turn_is_given_back_when_the_pages_of_the_last_phase_are_writ
 
 
 def test_a_phase_is_over_when_its_pages_are_written(start: Start, disk: Disk) -> None:
-    # A lease is the bytes of 0.2 s: half of what the program writes.
-    of = start(paths=[str(disk.folder)], bandwidth=PAGE * PAGES * 5 // 2, times=PATIENT)
+    lease = PAGE * PAGES // 2
+    of = start(paths=[str(disk.folder)], lease={"first": lease, "most": lease, "least": lease}, times=PATIENT)
     writer = Writer(of, disk, pause_ms=100)
     writer.write()
     other = Agent(of, "other")
@@ -126,8 +126,8 @@ def test_a_phase_is_over_when_its_pages_are_written(start: Start, disk: Disk) ->
 
 
 def test_pages_that_nobody_would_notice_stay_in_the_cache(start: Start, disk: Disk) -> None:
-    # A lease is twenty times what the program writes.
-    of = start(paths=[str(disk.folder)], bandwidth=100 * PAGE * PAGES, times=PATIENT)
+    lease = 50 * PAGE * PAGES
+    of = start(paths=[str(disk.folder)], lease={"first": lease, "most": lease, "least": lease}, times=PATIENT)
     writer = Writer(of, disk, pause_ms=100)
     writer.write()
     other = Agent(of, "other")
