@@ -219,7 +219,8 @@ void phases::progressed(registry& all, job& of, agent& by, const progress& what,
         if (!asked || what.bytes_moved > 0) ++out.counted.dropped_progress;
         return;
     }
-    out.counted.bytes_moved += static_cast<uint64_t>(what.bytes_moved);
+    // Of a count that began anew, Prometheus would take all for moved since.
+    out.counted.bytes_moved += std::min(static_cast<uint64_t>(what.bytes_moved), UINT64_MAX - out.counted.bytes_moved);
     of.moved_bytes = std::min(most_bytes_together, of.moved_bytes + what.bytes_moved);
     by.phase->bytes_moved = std::min(most_bytes_together, by.phase->bytes_moved + what.bytes_moved);
     of.work(at.now_s);
