@@ -160,6 +160,19 @@ TEST(faults, an_agent_that_tells_its_phase_again_is_told_again_to_stop) {
     EXPECT_TRUE(c.has_turn("B"));
 }
 
+TEST(faults, bytes_of_any_number_never_make_their_count_fall) {
+    conversation c = holder_and_waiter();
+    uint64_t before = 0;
+    for (int i = 0; i < 40; ++i) {
+        c.now_s += 0.1;
+        c.say("A", moved_in(0.1, most_bytes, c.lease["A"]));
+        const uint64_t now = c.told.counted().bytes_moved;
+        ASSERT_GE(now, before) << i;
+        before = now;
+    }
+    EXPECT_EQ(before, UINT64_MAX);
+}
+
 TEST(faults, an_agent_that_died_is_not_waited_for_when_the_others_stop) {
     conversation c(conversation::quick(policy::rule::interrupt));
     for (const char* node : {"n1", "n2"}) {

@@ -2,9 +2,11 @@
 // an end within the time that this program may take.
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "coordinate/conversation.hpp"
 #include "coordinate/coordinator/phases.hpp"
+#include "coordinate/coordinator/turn_watch.hpp"
 #include "coordinate/protocol/fields.hpp"
 #include "policy/groups.hpp"
 
@@ -220,6 +222,109 @@ TEST(many, nodes_of_one_job_move_under_leases_of_a_fifth_of_a_second_and_are_not
     }
     EXPECT_EQ(c.told.counted().refused_rate, 0U);
     EXPECT_NEAR(static_cast<double>(c.grants[name(nodes / 2)].back().bytes), 2 * moved_each, 1e5);
+}
+
+/// A job of many nodes, all in a phase, that has the turn.
+class large_job {
+  public:
+    explicit large_job(uint64_t nodes) {
+        peer one;
+        one.id = 1;
+        all.connect(one);
+        all.admit(*all.find_peer(1), conversation::registration_of("A"), 0, [] { return true; });
+        for (uint64_t i = 1; i < nodes; ++i) {
+            agent other;
+            other.id = its().agents.back().id + 1;
+            other.connection = 1 + i;
+            its().agents.push_back(other);
+        }
+        for (agent& each : its().agents) of.informed(all, its(), each, phase_of(1), now(), out);
+        of.grant(all, its(), now(), out);
+        lease = its().has.lease();
+        arrived_s = its().arrived_s;
+        account = its().account_key;
+    }
+    job& its() { return all.jobs().begin()->second; }
+    [[nodiscard]] moment now() const { return {now_s, now_s}; }
+    [[nodiscard]] double had_s() const { return of.had().accounts().used_s(account, now_s); }
+    /// One node after the other.
+    template <class Say>
+    void each_says(double between_s, Say&& say) {
+        for (agent& one : its().agents) {
+            now_s += between_s;
+            say(one);
+        }
+    }
+    void end_phase(double between_s) {
+        each_says(between_s, [&](agent& one) { of.released(all, its(), one, release{1}, now(), out); });
+    }
+    void stop(double between_s) {
+        of.recall(all, its(), now(), out);
+        each_says(between_s, [&](agent& one) { of.answered(all, its(), one, stopping{lease, 1}, now(), out); });
+        each_says(between_s, [&](agent& one) { of.stopped(all, its(), one, stopped{lease}, now(), out); });
+    }
+
+    const settings how = conversation::quick(policy::rule::fcfs);
+    registry all{how};
+    phases of{how, 1, {0, 0}};
+    outbox out;
+    users by_user{how.per_user};
+    double now_s = 0;
+    uint64_t lease = 0;
+    double arrived_s = 0;
+    uint32_t account = 0;
+};
+
+TEST(many, nodes_of_one_job_end_their_phases_one_after_the_other) {
+    large_job a(65'536);
+    a.end_phase(1e-6);
+    EXPECT_FALSE(a.its().in_phase());
+    EXPECT_FALSE(a.its().has.any());
+    EXPECT_EQ(a.out.counted.dropped_releases, 0U);
+}
+
+TEST(many, nodes_of_one_job_stop_one_after_the_other) {
+    large_job a(65'536);
+    a.stop(1e-6);
+    EXPECT_TRUE(a.its().in_phase());
+    EXPECT_FALSE(a.its().has.any());
+    EXPECT_EQ(a.out.counted.dropped_answers, 0U);
+}
+
+TEST(many, nodes_of_one_job_are_lost_together) {
+    large_job a(65'536);
+    a.by_user.register_application(a.its().user);
+    for (agent& each : a.its().agents) {
+        each.connection = 0;
+        each.stale_by_heard_s = 1;
+    }
+    turn_watch(a.how).expire(a.all, a.of, a.by_user, {2, 2}, a.out);
+    EXPECT_TRUE(a.all.jobs().empty());
+    EXPECT_EQ(a.out.counted.lost_holders, 1U);
+}
+
+TEST(many, nodes_of_one_job_have_a_turn_whose_time_and_cost_count_to_the_end) {
+    for (const double between_s : {0.001, 0.03, 0.5}) {
+        SCOPED_TRACE(between_s);
+        for (const bool stops : {false, true}) {
+            SCOPED_TRACE(stops);
+            large_job a(100);
+            decision_log::entry about;
+            about.pending.push_back({a.its().id, a.arrived_s});
+            a.of.log().add(std::move(about));
+            stops ? a.stop(between_s) : a.end_phase(between_s);
+            EXPECT_NEAR(a.now_s, (stops ? 200 : 100) * between_s, 1e-9);
+            // Half of it counts after a minute.
+            const double decays = std::log(2.0) / 60, expected_s = (1 - std::exp(-decays * a.now_s)) / decays;
+            EXPECT_NEAR(a.had_s(), expected_s, 0.02 * expected_s);
+            const auto& logged = a.of.log().entries().front();
+            EXPECT_EQ(logged.pending.size(), stops ? 1U : 0U);
+            if (stops) continue;
+            policy::application as;
+            as.alone_s = a.its().worked_s;
+            EXPECT_NEAR(logged.observed_cost, policy::cost_per_s(as, a.how.metric) * a.now_s, 1e-9);
+        }
+    }
 }
 
 TEST(many, nodes_of_one_job_that_report_are_looked_at_together_ten_times_a_second) {

@@ -141,7 +141,7 @@ void turn_keeper::void_lease(job& of, const char* reason, outbox& out) {
     out.send_all(of, voided{of.has.lease(), reason});
     // Others were never told of it, and wait on.
     for (agent& one : of.agents)
-        if (one.lease != 0) one.end_phase();
+        if (one.lease != 0) of.end_phase(one);
     end(of);
 }
 

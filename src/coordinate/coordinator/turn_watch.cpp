@@ -1,6 +1,7 @@
 #include "coordinate/coordinator/turn_watch.hpp"
 
 #include <algorithm>
+#include <ranges>
 
 namespace halcyon::coordinate {
 
@@ -85,8 +86,9 @@ void turn_watch::expire(registry& all, phases& of, users& by_user, moment at, ou
         std::vector<uint64_t> gone;
         for (const agent& each : one.agents)
             if (each.connection == 0 && each.stale_by_heard_s <= at.heard_s) gone.push_back(each.id);
-        // With the last one, the job is gone, too.
-        for (const uint64_t each : gone) of.leaves(all, one, *registry::find_agent(one, each), at, out, by_user);
+        // With the last one, the job is gone, too. From the end of the list on: those behind one that leaves move up.
+        for (const uint64_t each : std::views::reverse(gone))
+            of.leaves(all, one, *registry::find_agent(one, each), at, out, by_user);
     }
 }
 
