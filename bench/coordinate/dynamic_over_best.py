@@ -72,11 +72,13 @@ class Pair:
 
 @dataclass(frozen=True)
 class Found:
-    """`lacking`: why there is no figure, by what to do about it. `not_counted`: runs, by policies."""
+    """`lacking`: why there is no figure, by what to do about it. `not_counted`: runs, by policies. `builds`: of
+    Halcyon's programs, with the pairs of which they made runs that count; "": nobody noted it."""
 
     compared: list[Compared]
     lacking: dict[str, str]
     not_counted: Mapping[str, int]
+    builds: Mapping[str, list[str]]
 
     @property
     def reason(self) -> str:
@@ -134,6 +136,7 @@ def found_in(pairs: Sequence[Pair], compare: Callable[[Pair], tuple[list[Compare
     compared: list[Compared] = []
     lacking: dict[str, list[str]] = {}
     not_counted: Counter[str] = Counter()
+    builds: dict[str, list[str]] = {}
     for pair in pairs:
         try:
             found, runs = compare(pair)
@@ -142,7 +145,10 @@ def found_in(pairs: Sequence[Pair], compare: Callable[[Pair], tuple[list[Compare
             continue
         compared += found
         not_counted.update(run.key.alone or run.key.policy for run in runs if run.problem is not None)
-    return Found(compared, {target: ", ".join(dict.fromkeys(whys)) for target, whys in lacking.items()}, not_counted)
+        for build in sorted({run.programs for run in runs if run.problem is None}):
+            builds.setdefault(build, []).append(pair.stem)
+    reasons = {target: ", ".join(dict.fromkeys(whys)) for target, whys in lacking.items()}
+    return Found(compared, reasons, not_counted, builds)
 
 
 def replay_of(pair: Pair, metric: Sums, *, learned: bool) -> tuple[list[Compared], Sequence[Run]]:
@@ -213,6 +219,9 @@ def tell_bed(name: str, found: Found) -> tuple[float | None, float | None]:
     count(ROOM, f"{name}_not_counted", found.not_counted.total(), "runs")
     for who in sorted(found.not_counted):
         print(f"{name}: {found.not_counted[who]} runs of {who} do not count", file=sys.stderr)
+    count(ROOM, f"{name}_builds", len(found.builds), "builds")
+    for build, pairs in found.builds.items():
+        print(f"{name}: runs of build {build or 'that nobody noted'}: {', '.join(pairs)}", file=sys.stderr)
     return geometric_mean(one.over_best().mean for one in found.compared), widest.over_best().high
 
 

@@ -13,46 +13,26 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from cache_lost import LINK_BYTES_PER_S, PHASE_BYTES, PLAN, RUNS, cache_lost, of_a, runs_of_all
+from cache_lost import LINK_BYTES_PER_S, PLAN, RUNS, cache_lost, of_a, runs_of_all
+from cache_writers import PHASES, cache_setup
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from quiet_bed import QuietBed
 from rounds import count, unmet
 
-from halcyon.delta.commands import Command
 from halcyon.delta.data_file import DataFile
 from halcyon.delta.delays import Delay, Delays
 from halcyon.delta.io_time import Phase
 from halcyon.delta.measuring import ALONE, FORGIVE, Progress, Wanted, measure, of_key
 from halcyon.delta.printed import run_in_words
-from halcyon.delta.runs import Key, Limits, Run, Setup, Told
+from halcyon.delta.runs import Key, Limits, Run, Told
 from halcyon.errors import HalcyonError, UsageError
 from halcyon.figures.axes import label_rate, label_time, legend_above
 from halcyon.figures.picture import MUTED, SERIES, WIDTH_IN
 from halcyon.figures.picture_file import save_picture
 from halcyon.process_session import ended_in_order
 from halcyon.testbed.bed import Bed, raised
-from halcyon.testbed.place import MOUNTS, mount_point
 from halcyon.testbed.requirements import unavailable
-
-UNIT_S = 0.4
-A_UNITS, B_UNITS = 10, 7
-"""Between the starts of two phases. The bucket refills in less than 1 s."""
-PHASES = 21
-"""Of A; B has as many as begin in the same time."""
-
-_WRITE = """
-import mmap, os, sys, time
-path, phase_bytes, period_s, phases = sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), int(sys.argv[4])
-data = mmap.mmap(-1, 1 << 20)
-fd = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_DIRECT)
-begin = time.monotonic()
-for phase in range(phases):
-    time.sleep(max(0.0, begin + phase * period_s - time.monotonic()))
-    for _ in range(phase_bytes >> 20):
-        os.write(fd, data)
-    os.lseek(fd, 0, os.SEEK_SET)
-"""
 
 
 def main() -> int:
@@ -83,9 +63,7 @@ def main() -> int:
 
 
 def measured(bed: Bed, file: Path, phases: int, repeat: int) -> list[Run]:
-    a = _command("A", "c1", A_UNITS * UNIT_S, phases)
-    b = _command("B", "c2", B_UNITS * UNIT_S, phases * A_UNITS // B_UNITS)
-    setup = Setup(a, b, str(MOUNTS), placed=(("A", "s1"), ("B", "s1")), pause_s=UNIT_S / 2)
+    setup = cache_setup(phases)
     wanted = Wanted(Delays((Delay(0.0),)), ("none",), repeat, repeat)
     place = QuietBed(bed, 300.0 if phases >= PHASES else 0.0)
     with DataFile(file, setup, asdict(bed.plan)) as data:
@@ -142,12 +120,6 @@ def _bars(axes: Axes, phases: Sequence[Phase], zero_ns: int, colour: str, label:
         [(phase.begin_ns - zero_ns) / 1e9 for phase in phases], [phase.bytes / phase.seconds for phase in phases],
         [max(phase.seconds, 0.15) for phase in phases], align="edge", color=colour, label=label,
     )  # fmt: skip
-
-
-def _command(name: str, host: str, period_s: float, phases: int) -> Command:
-    file = str(mount_point(host, 0) / name)
-    python = ("sh", "-c", 'exec "$HALCYON_PYTHON" -c "$0" "$@"', _WRITE)
-    return Command(name, (*python, file, str(PHASE_BYTES), str(period_s), str(phases)), (host,))
 
 
 def say(told: Progress) -> None:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Three applications over two delays (Dorier 2014, section 6.1.2), and eight of different sizes: at most 80 minutes.
+"""Three applications over two delays (Dorier 2014, section 6.1.2), and eight of different sizes.
 
 Runs are kept in bench/study/delta/many-three.jsonl and many-eight.jsonl, beside the pictures; the same command goes on
 where it was ended. Figures of a case whose premises fail are not met, nor those of a point whose interval stays wide.
@@ -40,7 +40,8 @@ PART = {"three": 0.7, "eight": 0.3}
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    about = f"{__doc__}\nNo run begins after {MINUTES} minutes."
+    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--case", choices=sorted(CASES), help="one of them alone")
     parser.add_argument("--smaller", type=float, default=1.0, help="so many times less data; other work may go on")
     parser.add_argument("--most-points", type=int, help="of each case, for trials")
@@ -72,7 +73,7 @@ def measure_case(name: str, case: Case, asked: argparse.Namespace, within_s: flo
         unmet("coordinate", f"delta_many_{name}", reason)
         return
     print(case.question, file=sys.stderr)
-    wanted = Wanted(Delays(), (), asked.repeat or 3, asked.repeat or 15)
+    wanted = Wanted(Delays(), (), asked.repeat or case.repeat, asked.repeat or case.most)
     setup, until_s = case.setup(asked.smaller), time.monotonic() + within_s
     with (
         raised(case.plan) as bed,

@@ -1,10 +1,11 @@
 """The table of studies of Δ-graphs, after chapter 6 of M. Dorier's thesis (2014). A storage host's link carries some
-23.7 MB/s of data at 200 Mbit/s; sizes are chosen so that the larger application is in I/O for 5 to 10 s alone."""
+23.7 MB/s of data at 200 Mbit/s; by their sizes, the larger application takes LEAST_LARGER_S to MOST_LARGER_S alone."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from saw import CORE_SECONDS, FACTORS, Saw
+from study_bed import study_bed
 from writers import MIB, Application, Lammps, Ranks, Writers, mounts, some
 
 from halcyon.delta.delays import Delays, parse_delays
@@ -13,9 +14,8 @@ from halcyon.delta.measuring import Wanted, points
 from halcyon.delta.runs import Run
 from halcyon.testbed.plan import Plan
 
-MBIT = 10**6
 LEAST_LARGER_S, MOST_LARGER_S = 5.0, 10.0
-"""Time in I/O alone of the larger application."""
+"""Time in I/O alone of the larger application; of several, of the largest one."""
 LEAST_SMALL_FACTOR = 6.0
 """Of one writer beside 16, uncoordinated: below, there is too little to calm."""
 SMALL_BYTES = 32 * MIB
@@ -59,8 +59,8 @@ class Study:
     one_phase: bool = True
     others: tuple[str, ...] = ()
     others_at: Delays = OTHERS_AT
-    repeat: int = 3
-    most: int = 15
+    repeat: int = Wanted.repeat
+    most: int = Wanted.most
     saw: Saw | None = None
     over: tuple[tuple[str, str], ...] = ()
     needs: str | None = None
@@ -93,13 +93,6 @@ def expected_of(a: Application, b: Application) -> Applications:
     return Applications(a.cores, b.cores, a.weight, b.weight, a.demand, b.demand)
 
 
-def _bed(compute: int, mounts_each: int, compute_link: int = 1000, storage_link: int = 200, storage: int = 2) -> Plan:
-    return Plan(
-        compute=compute, storage=storage, mounts=compute * mounts_each, compute_link_bits_per_s=compute_link * MBIT,
-        storage_link_bits_per_s=storage_link * MBIT,
-    )  # fmt: skip
-
-
 _EQUAL = Writers(mounts(["c1", "c2"], 2), 80 * MIB)
 _OTHER = Writers(mounts(["c3", "c4"], 2), 80 * MIB)
 _ALIKE = ((1.6, 2.4), (1.6, 2.4))
@@ -126,13 +119,13 @@ def _strided(hosts: Sequence[str]) -> Ranks:
 
 STUDIES = {
     "equal": Study(
-        "two equal applications", "6.2 and 6.10 a", _bed(4, 2), {"": Pair(_EQUAL, _OTHER, _ALIKE)},
+        "two equal applications", "6.2 and 6.10 a", study_bed(4, 2), {"": Pair(_EQUAL, _OTHER, _ALIKE)},
         ("none", "fcfs", "interrupt", "dynamic"), 55, others=("delay", "fair-share", "set-10"),
     ),
     "small": Study(
         # Three storage hosts: six of the 16 share the link with the one, and what they have under way when they are to
         # stop is 6 MiB at most of the link's time, beside its 32.
-        "one writer beside 16", "6.12", _bed(5, 4, storage=3),
+        "one writer beside 16", "6.12", study_bed(5, 4, storage=3),
         {"": Pair(Writers(mounts(["c1", "c2", "c3", "c4"], 4), 32 * MIB), Writers([("c5", 0)], SMALL_BYTES),
                   ((1.0, 1.3), (LEAST_SMALL_FACTOR, 14.0)))},
         ("none", "fcfs", "interrupt", "dynamic"), 50,
@@ -140,33 +133,33 @@ STUDIES = {
         others=("delay", "fair-share", "set-10"),
     ),
     "splits": Study(
-        "32 writers, of which B has 1, 2, 4, 8 or 16", "6.4, 6.5, 6.9 and 6.12", _bed(4, 8),
+        "32 writers, of which B has 1, 2, 4, 8 or 16", "6.4, 6.5, 6.9 and 6.12", study_bed(4, 8),
         {**{f"{n}": _split(n) for n in (1, 2, 4, 8)}, "16": _split(16, 18)},
         ("none", "fcfs", "interrupt", "dynamic"), 85, FEW,
         others=("set-10",), others_at=Delays(parse_delays("0,0.4TA")),
     ),
     "strided": Study(
         # One storage host: each job's file is on one, so that a second host's bandwidth would be nobody's.
-        "two jobs of collective, strided writes", "6.11", _bed(4, 1, storage=1),
+        "two jobs of collective, strided writes", "6.11", study_bed(4, 1, storage=1),
         {"": Pair(_strided(["c1", "c2"]), _strided(["c3", "c4"]), ((1.2, 2.6), (1.2, 2.6)))},
         ("none", "fcfs", "interrupt", "dynamic"), 55, others=("delay", "fair-share", "set-10"),
     ),
     "files": Study(
-        "four files against one, interrupted between requests and between files", "6.13 and 6.14", _bed(4, 2),
+        "four files against one, interrupted between requests and between files", "6.13 and 6.14", study_bed(4, 2),
         {"request": _four_files(MIB), "file": _four_files(20 * MIB)}, ("none", "fcfs", "interrupt", "dynamic"),
         75, SAW, metric="cpu-hours", others=("set-10",), others_at=Delays(parse_delays("0,0.4TA")), saw=CORE_SECONDS,
     ),
     "factors": Study(
         # Not `delay`: side by side, A takes 1.25 times as long, which is just what `delay` tolerates, so that it lets B
         # in at once or not by chance.
-        "four files against one, as in `files`, where the factors are to be least", "6.14", _bed(4, 2),
+        "four files against one, as in `files`, where the factors are to be least", "6.14", study_bed(4, 2),
         {"": _four_files(MIB)}, ("none", "fcfs", "interrupt", "dynamic"), 55, SAW,
         others=("fair-share", "set-10"), others_at=SAW_OTHERS_AT, saw=FACTORS,
     ),
     "underload": Study(
         # Together they want 1.4 times what the storage carries, above the factor of 1.25 that `delay` tolerates: B
         # waits for 0.375 of A's time under it, and it is not the same as `interfere`.
-        "two applications that take seven tenths of the storage each", "6.10 b and 6.15", _bed(2, 4, 280),
+        "two applications that take seven tenths of the storage each", "6.10 b and 6.15", study_bed(2, 4, 280),
         {"": Pair(Writers(mounts(["c1"], 4), 50 * MIB), Writers(mounts(["c2"], 4), 50 * MIB),
                   ((1.2, 1.7), (1.2, 1.7)))},
         ("none", "fcfs", "delay", "dynamic"), 55, others=("interrupt", "fair-share", "set-10"),
@@ -174,7 +167,8 @@ STUDIES = {
     ),
     "applications": Study(
         # One storage host, as LAMMPS has one file.
-        "LAMMPS beside fio, both unmodified: forecasts are all that the coordinator knows", "", _bed(3, 2, storage=1),
+        "LAMMPS beside fio, both unmodified: forecasts are all that the coordinator knows", "",
+        study_bed(3, 2, storage=1),
         {"": Pair(Lammps("c1", 2, 50, 6, 20), Writers(mounts(["c2", "c3"], 2), 48 * MIB, tells=False),
                   ((1.02, 8.0), (1.02, 2.4)))},
         ("none", "fcfs", "interrupt", "dynamic"), 55, Delays(parse_delays("-0.5TA,0,0.5TA,1TA,1.5TA")),

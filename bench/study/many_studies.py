@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from itertools import product
 
 from several import Key, Setup
+from study_bed import study_bed
 from writers import MIB, Application, Writers, bandwidth, mounts
 
+from halcyon.delta.measuring import Wanted
 from halcyon.testbed.place import MOUNTS
 from halcyon.testbed.plan import Plan
 
-MBIT = 10**6
 MINUTES = 75
 """After them, no run begins: of both cases together."""
 FIXED = ("none", "fcfs", "interrupt", "delay", "fair-share", "set-10")
@@ -33,6 +34,8 @@ class Case:
     plan: Plan
     writers: Sequence[Writers]
     points: Sequence[Points]
+    repeat: int = Wanted.repeat
+    most: int = Wanted.most
 
     def applications(self, smaller: float = 1.0) -> list[Application]:
         """With so many times less data."""
@@ -56,12 +59,6 @@ class Case:
         return list(dict.fromkeys(found))
 
 
-def _bed(compute: int, mounts_each: int) -> Plan:
-    return Plan(
-        compute=compute, storage=2, mounts=compute * mounts_each, storage_link_bits_per_s=200 * MBIT,
-    )  # fmt: skip
-
-
 DELAYS = (-0.5, 0.0, 0.5, 1.0)
 _SURFACE = tuple((0.0, b, c) for b, c in product(DELAYS, DELAYS))
 _EIGHT_MIB = (128, 96, 64, 48, 32, 24, 16, 8)
@@ -69,14 +66,14 @@ _EIGHT_MIB = (128, 96, 64, 48, 32, 24, 16, 8)
 
 CASES = {
     "three": Case(
-        "three applications over two delays", _bed(6, 2),
+        "three applications over two delays", study_bed(6, 2),
         (Writers(mounts(["c1", "c2"], 2), 64 * MIB), Writers(mounts(["c3", "c4"], 2), 64 * MIB),
          Writers(mounts(["c5", "c6"], 1), 32 * MIB)),
         (Points(("none", "fcfs", "dynamic"), _SURFACE),
          Points((*FIXED, "dynamic"), ((0.0, 0.0, 0.0), (0.0, 0.5, 1.0)))),
     ),
     "eight": Case(
-        "eight applications, the largest first", _bed(8, 2),
+        "eight applications, the largest first", study_bed(8, 2),
         tuple(Writers(mounts([f"c{i}"], 2), of * MIB) for i, of in enumerate(_EIGHT_MIB, start=1)),
         (Points((*FIXED, "dynamic"), (tuple(0.1 * i for i in range(8)),)),),
     ),

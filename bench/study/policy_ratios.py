@@ -6,6 +6,7 @@ from statistics import geometric_mean
 
 from halcyon.delta.estimate import Estimate
 from halcyon.delta.graph import Graph
+from halcyon.delta.printed import with_interval
 
 SUMS = {"factors": "factors", "core_s": "core_seconds"}
 
@@ -30,3 +31,18 @@ def figures(graph: Graph, policy: str, other: str) -> Iterator[tuple[str, float,
             yield f"{name}_at_0_upper_end", found[0].high, "ratio"
         if found:
             yield f"{name}_mean", geometric_mean(one.mean for one in found.values()), "ratio"
+
+
+def verdict(graph: Graph, policy: str, other: str) -> str:
+    """Of both sums, at a delay of 0."""
+    at_0 = {point.replace("_", " "): ratios(graph, policy, other, point).get(0) for point in SUMS.values()}
+    said = [
+        f"not met by {name}" if one is None else f"{with_interval(one)} by {name} ({_beside_1(one)})"
+        for name, one in at_0.items()
+    ]
+    return f"`{policy}` over `{other}` at 0: {', '.join(said)}."
+
+
+def _beside_1(ratio: Estimate) -> str:
+    """With its interval."""
+    return "below 1" if ratio.high < 1 else "above 1" if ratio.low > 1 else "undecided"

@@ -1,13 +1,13 @@
 """Premises of a pair of a study: whether its data says anything about the question that the study asks."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import Any
 
 from delta_studies import LEAST_LARGER_S, MOST_LARGER_S, Pair, Study
 from writers import bandwidth
 
-from halcyon.delta.data_file import Content
+from halcyon.delta.data_file import Content, Dataclass
 from halcyon.delta.graph import Graph, Measured
 from halcyon.delta.measuring import MOST_NOT_COUNTED, of_key, problems_of
 from halcyon.delta.printed import lacking
@@ -15,6 +15,7 @@ from halcyon.delta.runs import Key, Run, Setup
 from halcyon.delta.turns import UNCOORDINATED
 from halcyon.testbed.check import LEAST_LINK_SHARE
 from halcyon.testbed.place import MOUNTS
+from halcyon.testbed.plan import Plan
 
 
 def setup_of(study: Study, pair: Pair, smaller: float = 1.0) -> Setup:
@@ -28,10 +29,13 @@ def setup_of(study: Study, pair: Pair, smaller: float = 1.0) -> Setup:
 
 def other_measurement(content: Content, study: Study, pair: Pair) -> list[str]:
     """Why a file is not of this pair as the table has it today, such as one of a trial with less data."""
-    expected = setup_of(study, pair)
-    differ = [
-        one.name for one in fields(Setup) if getattr(content.setup, one.name) != getattr(expected, one.name)
-    ] + _differing_bed(content.bed, asdict(study.plan))  # fmt: skip
+    return other_setup(content.setup, content.bed, setup_of(study, pair), study.plan)
+
+
+def other_setup(was: Dataclass, bed: Mapping[str, Any] | None, expected: Dataclass, plan: Plan) -> list[str]:
+    """Likewise of any study, by what is measured, and on which bed."""
+    differ = [one.name for one in fields(expected) if getattr(was, one.name) != getattr(expected, one.name)]
+    differ += _differing_bed(bed, asdict(plan))
     return [f"its file is of another measurement than the table of studies: {', '.join(differ)}"] if differ else []
 
 
@@ -95,7 +99,7 @@ def several_builds(runs: Sequence[Run]) -> list[str]:
     return [f"its coordinated runs are of {len(builds)} builds of Halcyon; measure one build, with --data elsewhere"]
 
 
-def _differing_bed(was: dict[str, Any] | None, now: dict[str, Any]) -> list[str]:
+def _differing_bed(was: Mapping[str, Any] | None, now: Mapping[str, Any]) -> list[str]:
     if was is None:
         return ["bed"]
     # A file has lists where a plan has tuples.

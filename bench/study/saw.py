@@ -2,8 +2,9 @@
 waiting as long as enough of A is left, and more afterwards."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from halcyon.delta.estimate import Estimate
 from halcyon.delta.graph import Graph, Measured
@@ -57,7 +58,21 @@ def figures(graph: Graph, saw: Saw) -> Iterator[tuple[str, float, str]]:
     claimed = [one for one in found if is_claimed(one)]
     yield "saw_delays", len(claimed), "delays"
     yield "saw_violated", sum(is_violated(one, saw) for one in claimed), "delays"
-    yield "saw_undecided", sum(not one.met or one.value.low <= 0 <= one.value.high for one in claimed), "delays"
+    yield "saw_undecided", sum(is_undecided(one) for one in claimed), "delays"
+
+
+def verdict(graph: Graph, saw: Saw) -> str:
+    """Whether the claim holds, by delays on both sides of where waiting begins to win."""
+    claimed = [one for one in differences(graph, saw) if is_claimed(one)]
+    before = [one for one in claimed if one.at < saw.until]
+    after = [one for one in claimed if one.at >= saw.until]
+    violated = [one for one in claimed if is_violated(one, saw)]
+    undecided = [one for one in claimed if is_undecided(one)]
+    return (
+        f"By {saw.point.replace('_', ' ')}, interruption wins where it should, before {Fraction(saw.until)} T_A, at "
+        f"{_hold(before, saw)} of {len(before)} delays, and waiting after it at {_hold(after, saw)} of {len(after)}; "
+        f"violated at {_delays(violated)}; undecided at {_delays(undecided)}."
+    )
 
 
 def is_claimed(one: Difference) -> bool:
@@ -68,6 +83,19 @@ def is_claimed(one: Difference) -> bool:
 def is_violated(one: Difference, saw: Saw) -> bool:
     """Waiting wins where interruption should, or the other way round."""
     return one.met and (one.value.low > 0 if one.at < saw.until else one.value.high < 0)
+
+
+def is_undecided(one: Difference) -> bool:
+    """The interval, or a point that is not met, says neither."""
+    return not one.met or one.value.low <= 0 <= one.value.high
+
+
+def _hold(some: Sequence[Difference], saw: Saw) -> int:
+    return sum(not is_violated(one, saw) and not is_undecided(one) for one in some)
+
+
+def _delays(some: Sequence[Difference]) -> str:
+    return ", ".join(f"{one.at:+.2f} T_A" for one in some) or "none"
 
 
 def _less(one: Estimate, other: Estimate) -> Estimate:

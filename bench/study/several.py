@@ -71,10 +71,19 @@ class SeveralFile(RunFile[Run]):
         super().__init__(path, setup, bed, _run)
 
 
-def read(path: Path) -> tuple[Setup, list[Run]]:
+@dataclass(frozen=True)
+class Content:
+    """Of a file. `bed`: the plan of the test bed."""
+
+    setup: Setup
+    bed: Row | None
+    runs: list[Run]
+
+
+def read(path: Path) -> Content:
     """ConfigError: it is no such file; HalcyonSystemError: it cannot be read."""
     rows = read_rows(path)
-    return known(path, _setup, rows.setup), [known(path, _run, row) for row in rows.runs]
+    return Content(known(path, _setup, rows.setup), rows.bed, [known(path, _run, row) for row in rows.runs])
 
 
 def run_several(place: Place, setup: Setup, key: Key, limits: Limits) -> Run:
@@ -90,7 +99,10 @@ def run_several(place: Place, setup: Setup, key: Key, limits: Limits) -> Run:
     with run_folder() as folder, ExitStack() as stack:
         turns = None
         if key.policy != UNCOORDINATED:
-            turns = stack.enter_context(coordinator(key.policy, setup.path, folder, bandwidth=setup.bandwidth))
+            names = [one.name for one, _ in waiting]
+            turns = stack.enter_context(
+                coordinator(key.policy, setup.path, folder, accounts=names, bandwidth=setup.bandwidth)
+            )
         held = [Held(one, folder, turns, limits.arrival_s, stack) for one, _ in waiting]
         for one in held:
             one.start(place, stack)

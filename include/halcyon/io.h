@@ -151,7 +151,9 @@ HALCYON_API int halcyon_io_check(halcyon_io_handle h, int* authorized);
  * every 4 s, can be interrupted; one that holds the turn for 5 s after it was called back loses the turn. Blocks: until
  * it is our turn. After 30 s (`starvation`) the coordinator stops the others, which have 5 s for that (`stop`); where
  * no turn has come 1 s later, the call goes on out of turn. HALCYON_COORDINATE_STARVATION_MS sets another limit.
- * Without a sign of life of the agent or the coordinator the call blocks for 1 s at most.
+ * Without a sign of life of the agent or the coordinator the call blocks for 1 s at most. A handler of a signal must
+ * not leave this call, or halcyon_io_join, by siglongjmp: until its end the process would count as one that waits, and
+ * the handle as one in use.
  * @retval HALCYON_ERROR_USAGE no phase was announced: call halcyon_io_inform first */
 HALCYON_API int halcyon_io_wait(halcyon_io_handle h);
 

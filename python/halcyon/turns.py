@@ -53,7 +53,8 @@ class Turns:
 
     `config` is a coordinators.yaml. Without it: under `halcyon run --coordinate`, the coordinators of that command;
     else the file that the variable HALCYON_COORDINATORS_FILE names; else /etc/halcyon/coordinators.yaml.
-    As a context manager it is finalized at the end of the block.
+    As a context manager it is finalized at the end of the block: so should turns be taken. One that nobody can reach
+    any more is finalized when Python collects it, which may be late; the end of the process gives its turn back, too.
 
     Raises:
         ConfigError: the file that was named is wrong; file, line and key path are in the message.
@@ -105,13 +106,17 @@ class Turns:
     def wait(self) -> None:
         """Waits for our turn; while it is held, gives way if others are to have it.
 
+        Handlers of signals run meanwhile, in the main thread; they cannot use this object. An exception that one of
+        them raises, such as KeyboardInterrupt, ends the wait: this process holds no turn then, and asks for none until
+        the next wait(), check() or inform(). The phase lasts until release().
+
         Raises:
             UsageError: no phase was announced.
         """
         self._turns.wait()
 
     def join(self) -> None:
-        """Holds a turn that another process of this job waited for and holds.
+        """Holds a turn that another process of this job waited for and holds. Handlers of signals run as in wait().
 
         Raises:
             UsageError: no phase was announced, or the turn is held already.

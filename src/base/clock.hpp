@@ -19,4 +19,8 @@ inline int64_t realtime_ns() {
     return int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
 }
 
+inline double in_seconds(int64_t ns) {
+    return static_cast<double>(ns) / 1e9;
+}
+
 }  // namespace halcyon

@@ -28,6 +28,10 @@ uint64_t pid_namespace() {
     return namespace_of_this_process("/proc/self/ns/pid");
 }
 
+uint64_t time_namespace() {
+    return namespace_of_this_process("/proc/self/ns/time");
+}
+
 std::string host_name() {
     std::array<char, 256> name{};
     ::gethostname(name.data(), name.size() - 1);

@@ -21,6 +21,8 @@ static_assert(has_copied_layout<node_identity, 48, 8>());
 
 /// The PID namespace of this process, as a number that is the same in all processes of it; 0: not known.
 uint64_t pid_namespace();
+/// The time namespace, likewise: in two of them, CLOCK_MONOTONIC and CLOCK_BOOTTIME may be different clocks.
+uint64_t time_namespace();
 
 /// Name of the machine; asked of the system.
 std::string host_name();

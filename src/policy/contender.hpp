@@ -6,6 +6,7 @@
 
 #include "policy/application.hpp"
 #include "policy/decide.hpp"
+#include "policy/groups.hpp"
 
 namespace halcyon::policy {
 
@@ -39,8 +40,14 @@ struct turns {
     std::vector<double> served;
 
     void clear(double at_the_latest_s);
-    /// Lets `one` move beside those that do already, unless it shares storage with one of them.
+    void let_nobody_move();
+    /// Lets `one` move beside those that do already, unless it shares storage with one of them. By its targets, not by
+    /// a look at each of the others: there may be thousands.
     bool add_if_apart(const group& of, uint32_t one);
+
+  private:
+    target_groups taken_;  ///< of the first `looked_at_` movers
+    size_t looked_at_ = 0;
 };
 
 /// Everything a rule needs to know but the group.

@@ -58,7 +58,7 @@ void relieve_starving(const group& of, const circumstances& in, turns& into) {
     if (!any) return;
     if (!let_in) {
         into.order = into.movers;
-        into.movers.clear();
+        into.let_nobody_move();
         for (uint32_t i = 0; i < of.present.size(); ++i) {
             if (is_starving(of.present[i], in)) into.movers.push_back(i);
         }
@@ -78,22 +78,19 @@ double all_begun_s(const contender& one, const circumstances& in) {
     return all_have ? -std::numeric_limits<double>::infinity() : one.arrived_s + in.how.interrupts_after_s;
 }
 
-/// Those that move go on until what all need is known for which they are to stop.
-void wait_for_all_to_begin(const group& of, const circumstances& in, turns& into) {
+/// Until when all processes have begun of those for which others are to stop; long ago: nobody is to stop.
+double stops_wait_until_s(const group& of, const circumstances& in, const turns& planned) {
+    constexpr double long_ago_s = -std::numeric_limits<double>::infinity();
     bool stops = false;
-    double begun_s = -std::numeric_limits<double>::infinity();
+    double begun_s = long_ago_s;
     for (uint32_t i = 0; i < of.present.size(); ++i) {
-        const bool moves = std::ranges::find(into.movers, i) != into.movers.end();
+        const bool moves = std::ranges::find(planned.movers, i) != planned.movers.end();
         if (of.present[i].moving)
             stops = stops || !moves;
         else if (moves)
             begun_s = std::max(begun_s, all_begun_s(of.present[i], in));
     }
-    if (!stops || in.now_s >= begun_s) return;
-    into.movers.clear();
-    for (uint32_t i = 0; i < of.present.size(); ++i)
-        if (of.present[i].moving) into.movers.push_back(i);
-    into.until_s = std::min(into.until_s, begun_s);
+    return stops ? begun_s : long_ago_s;
 }
 
 }  // namespace
@@ -111,6 +108,8 @@ struct decider::workspace {
     std::vector<numbered> numbers;
     std::vector<uint32_t> expected_group;
     std::vector<contender> group_expected;
+    std::vector<contender> begun;        ///< of a group: those that move, and those all of whose processes have begun
+    std::vector<uint32_t> begun_number;  ///< where they are in the group
     std::vector<char> moves;  ///< by number in the order of arrival
     target_groups targets;
     dynamic search;
@@ -123,6 +122,7 @@ struct decider::workspace {
     [[nodiscard]] size_t count_searches() const;
     /// Returns the positions that were looked at.
     uint64_t decide_group(const group& of, rule by, const circumstances& in);
+    uint64_t choose_dynamic(const group& of, circumstances in);
     void forecast_costs(const group& of, rule by, const circumstances& in);
     void report(const circumstances& in);
 };
@@ -200,7 +200,41 @@ size_t decider::workspace::count_searches() const {
     return count;
 }
 
+/// Nobody is to stop for an application as long as not all that it needs is known: until then, it is decided as if
+/// that one were not there. Returns the positions that were looked at.
+uint64_t decider::workspace::choose_dynamic(const group& of, circumstances in) {
+    search.choose(of, in, chosen);
+    const uint64_t positions = search.positions();
+    const double wait_until_s = stops_wait_until_s(of, in, chosen);
+    if (in.now_s >= wait_until_s) return positions;
+    begun.clear();
+    begun_number.clear();
+    bool others_wait = false;
+    for (uint32_t i = 0; i < of.present.size(); ++i) {
+        const contender& one = of.present[i];
+        if (!one.moving && in.now_s < all_begun_s(one, in)) continue;
+        others_wait = others_wait || !one.moving;
+        begun.push_back(one);
+        begun_number.push_back(i);
+    }
+    uint64_t more = 0;
+    if (others_wait) {
+        chosen.clear(in.now_s + in.how.ask_again_s);
+        const uint64_t left = in.how.search_positions - std::min(in.how.search_positions, positions);
+        in.how.search_positions = std::max(left, dynamic::least_positions);
+        search.choose({begun, of.expected}, in, chosen);
+        more = search.positions();
+        for (uint32_t& one : chosen.movers) one = begun_number[one];
+    } else {
+        chosen.let_nobody_move();
+        chosen.movers = begun_number;
+    }
+    chosen.until_s = std::min(chosen.until_s, wait_until_s);
+    return positions + more;
+}
+
 uint64_t decider::workspace::decide_group(const group& of, rule by, const circumstances& in) {
+    uint64_t positions = 0;
     chosen.clear(in.now_s + in.how.ask_again_s);
     const auto first_alternative = static_cast<uint32_t>(out.alternatives.size());
     if (of.present.size() == 1) {
@@ -226,8 +260,7 @@ uint64_t decider::workspace::decide_group(const group& of, rule by, const circum
                 choose_least_served_set(of, in, chosen);
                 break;
             case rule::dynamic:
-                search.choose(of, in, chosen);
-                wait_for_all_to_begin(of, in, chosen);
+                positions = choose_dynamic(of, in);
                 break;
         }
         relieve_starving(of, in, chosen);
@@ -239,7 +272,7 @@ uint64_t decider::workspace::decide_group(const group& of, rule by, const circum
                           static_cast<uint32_t>(of.expected.size()), least_id, first_alternative,
                           static_cast<uint32_t>(out.alternatives.size())});
     out.ask_again_s = std::min(out.ask_again_s, chosen.until_s);
-    return of.present.size() > 1 && by == rule::dynamic ? search.positions() : 0;
+    return positions;
 }
 
 void decider::workspace::report(const circumstances& in) {

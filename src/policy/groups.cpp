@@ -1,15 +1,32 @@
 #include "policy/groups.hpp"
 
 #include <algorithm>
+#include <random>
 #include <utility>
 
 namespace halcyon::policy {
 
+namespace {
+
+/// Applications name their targets as they like. Only where nobody can know which of them meet in the table, nobody can
+/// name thousands that do. No result depends on it.
+uint64_t mixed(uint32_t target) {
+    static const uint64_t unknown = (uint64_t{std::random_device{}()} << 32U) ^ std::random_device{}();
+    uint64_t bits = (target ^ unknown) * 0x9e3779b97f4a7c15U;
+    bits ^= bits >> 32U;
+    bits *= 0xbf58476d1ce4e5b9U;
+    return bits ^ bits >> 29U;
+}
+
+}  // namespace
+
 void target_groups::clear() {
     above_.clear();
-    std::ranges::fill(users_, slot{});
     used_ = 0;
     of_all_ = nobody;
+    if (++round_ != 0) return;
+    std::ranges::fill(users_, slot{});
+    round_ = 1;
 }
 
 uint32_t target_groups::group_of(uint32_t application) {
@@ -28,8 +45,8 @@ void target_groups::join(uint32_t a, uint32_t b) {
 
 target_groups::slot& target_groups::slot_of(uint32_t target) {
     const size_t mask = users_.size() - 1;
-    size_t at = (size_t{target} * 0x9e3779b1U) & mask;
-    while (users_[at].user != nobody && users_[at].target != target) at = (at + 1) & mask;
+    size_t at = mixed(target) & mask;
+    while (is_used(users_[at]) && users_[at].target != target) at = (at + 1) & mask;
     return users_[at];
 }
 
@@ -40,7 +57,7 @@ void target_groups::make_room(size_t targets) {
     while (before.size() < 2 * (used_ + targets)) before.resize(2 * before.size());
     std::swap(before, users_);
     for (const slot& one : before) {
-        if (one.user != nobody) slot_of(one.target) = one;
+        if (is_used(one)) slot_of(one.target) = one;
     }
 }
 
@@ -59,11 +76,11 @@ void target_groups::add(std::span<const uint32_t> targets) {
     make_room(targets.size());
     for (const uint32_t target : targets) {
         slot& at = slot_of(target);
-        if (at.user != nobody) {
+        if (is_used(at)) {
             join(at.user, number);
             continue;
         }
-        at = {target, number};
+        at = {target, number, round_};
         ++used_;
     }
 }
@@ -74,7 +91,7 @@ uint32_t target_groups::group_at(std::span<const uint32_t> targets) {
     if (users_.empty()) return nobody;
     for (const uint32_t target : targets) {
         const slot& at = slot_of(target);
-        if (at.user != nobody) return group_of(at.user);
+        if (is_used(at)) return group_of(at.user);
     }
     return nobody;
 }

@@ -1,20 +1,23 @@
 // Rules that ask only when each application arrived: interfere, fcfs, interrupt.
-#include <algorithm>
-
 #include "policy/contender.hpp"
 
 namespace halcyon::policy {
 
 void turns::clear(double at_the_latest_s) {
-    movers.clear();
+    let_nobody_move();
     why = reason::alone;
     until_s = at_the_latest_s;
 }
 
+void turns::let_nobody_move() {
+    movers.clear();
+    taken_.clear();
+    looked_at_ = 0;
+}
+
 bool turns::add_if_apart(const group& of, uint32_t one) {
-    const bool apart = std::ranges::none_of(movers, [&](uint32_t other) {
-        return other == one || share_targets(*of.present[one].of, *of.present[other].of);
-    });
+    for (; looked_at_ < movers.size(); ++looked_at_) taken_.add(of.present[movers[looked_at_]].of->targets);
+    const bool apart = taken_.group_at(of.present[one].of->targets) == target_groups::nobody;
     if (apart) movers.push_back(one);
     return apart;
 }

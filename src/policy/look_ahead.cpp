@@ -15,6 +15,9 @@ namespace {
 constexpr double infinite = std::numeric_limits<double>::infinity();
 /// Of decisions that ask for the next one at once, which can only be rounding.
 constexpr double least_step_s = 1e-6;
+/// A step looks at those that are not here, too, for their times: of so many, that takes as long as to decide about
+/// one.
+constexpr size_t looked_at_of_decided = 16;
 
 void copy(const ledger* from, ledger& to) {
     if (from != nullptr)
@@ -52,9 +55,9 @@ void look_ahead::decide_on(decider& with) {
     size_t applications = from_->applications;
     while (std::ranges::find(turn_s_, not_known) != turn_s_.end()) {
         const auto here = static_cast<size_t>(std::ranges::count_if(all(), present));
-        const size_t decided_about = std::max<size_t>(here, 1);
-        if (applications < decided_about) return queue_up();
-        applications -= decided_about;
+        const size_t step = std::max<size_t>(here + (all().size() - here) / looked_at_of_decided, 1);
+        if (applications < step) return queue_up();
+        applications -= step;
         go(until_s, here > 0);
         situation now = from_->storage;
         now.applications = all();

@@ -20,7 +20,8 @@ struct outlook {
     double now_s = 0;
     std::span<const uint64_t> move;  ///< decided last: these may move from now on
     double until_s = 0;              ///< likewise: it is decided again at this time at the latest
-    size_t applications = 0;         ///< of all decisions of the look together, at most
+    /// Of all decisions of the look together, at most; 16 that are not present count as one: so it bounds the time.
+    size_t applications = 0;
 };
 
 /// When applications that wait will have their turns, if the rule decides as it does now, no further phase begins, and

@@ -113,6 +113,29 @@ TEST(exchange, those_that_move_side_by_side_are_told_so) {
     EXPECT_EQ(company_of("A"), (std::vector<int64_t>{1, 1, 0}));
 }
 
+TEST(exchange, who_began_under_a_standing_turn_hears_once_that_it_is_not_the_only_one) {
+    conversation c(conversation::quick(policy::rule::fcfs));
+    c.join("A");
+    inform begins = phase_of(1);
+    begins.lease = c.lease["A"];
+    c.say("A", begins);
+    const auto registered_of = [&](const std::string& who) {
+        std::vector<int64_t> told;
+        for (const from_coordinator& one : c.answers[who])
+            if (const auto* const what = std::get_if<company>(&one)) told.push_back(what->registered);
+        return told;
+    };
+    EXPECT_EQ(registered_of("A"), std::vector<int64_t>{});
+    c.join("B");
+    EXPECT_EQ(registered_of("A"), std::vector<int64_t>{1});
+    c.join("C");
+    EXPECT_EQ(registered_of("A"), std::vector<int64_t>{1});
+    c.say("A", release{1});
+    c.say("B", phase_of(1));
+    c.join("D");
+    EXPECT_EQ(registered_of("B"), std::vector<int64_t>{}) << "it had to ask, and knows";
+}
+
 // Figure 6.8 (b): B interrupts A between two of its writes, and A goes on when B has ended.
 TEST(exchange, interruption_stops_the_first_between_two_rounds_and_lets_it_go_on) {
     conversation c = two_jobs(policy::rule::interrupt);

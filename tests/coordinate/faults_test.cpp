@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "coordinate/conversation.hpp"
+#include "coordinate/protocol/fields.hpp"
 
 namespace halcyon::coordinate {
 namespace {
@@ -158,6 +159,19 @@ TEST(faults, an_agent_that_tells_its_phase_again_is_told_again_to_stop) {
     EXPECT_EQ(c.look(), (std::vector<std::string>{"A -> inform phase 1", "A <- stop lease 3 round 8"}));
     c.say("A", stopped{c.lease["A"]});
     EXPECT_TRUE(c.has_turn("B"));
+}
+
+TEST(faults, bytes_of_any_number_never_make_their_count_fall) {
+    conversation c = holder_and_waiter();
+    uint64_t before = 0;
+    for (int i = 0; i < 40; ++i) {
+        c.now_s += 0.1;
+        c.say("A", moved_in(0.1, most_bytes, c.lease["A"]));
+        const uint64_t now = c.told.counted().bytes_moved;
+        ASSERT_GE(now, before) << i;
+        before = now;
+    }
+    EXPECT_EQ(before, UINT64_MAX);
 }
 
 TEST(faults, an_agent_that_died_is_not_waited_for_when_the_others_stop) {

@@ -155,6 +155,24 @@ TEST(learning, does_not_take_an_unseen_writer_for_interference) {
     EXPECT_NEAR(learned.learned().between(both[0], both[1]).first, 2, 0.1);
 }
 
+TEST(learning, compares_the_speeds_of_up_to_32_movers_and_knows_an_application_beside_up_to_32) {
+    for (const uint64_t count : {32, 33, 34}) {
+        SCOPED_TRACE(count);
+        side_by_side learned({.pairs = 1U << 12U});
+        std::vector<policy::application> all;
+        for (uint64_t id = 1; id <= count; ++id) all.push_back(mover(id));
+        int now = 0;
+        const auto report = [&](double of_expected) {
+            for (const policy::application& one : all)
+                learned.report(one.id, all, of_expected / static_cast<double>(count), now, now + 1);
+        };
+        for (; now < 20; ++now) report(1);
+        for (; now < 120; ++now) report(0.6);
+        EXPECT_EQ(learned.unseen_share() > 0.2, count <= 32);
+        EXPECT_EQ(learned.learned().observations(1, 2) > 0, count <= 33) << "the others are 32";
+    }
+}
+
 TEST(learning, believes_a_pair_that_has_changed_when_no_unseen_writer_is_there_for_one_alone) {
     side_by_side learned({.pairs = 64});
     const std::vector<policy::application> both = {mover(1), mover(2)};

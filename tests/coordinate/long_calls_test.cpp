@@ -204,6 +204,30 @@ TEST(long_calls_on_probation, may_be_a_sync_for_two_heartbeats_at_the_begin_of_a
     EXPECT_TRUE(c.has_turn("A")) << "it is not barred";
 }
 
+/// Its agent asks for another turn whenever it has lost one, as no agent does for such a call.
+TEST_F(long_calls, that_never_return_cost_others_their_patience_once) {
+    double waited_s = 0;
+    size_t heard = 0;
+    for (uint64_t number = 1; number <= 10; ++number) {
+        c.say("B", phase_of(number));
+        double this_time_s = 0;
+        for (; this_time_s < 60 && !c.has_turn("B"); this_time_s += 0.25) {
+            pass(0.25);
+            for (; heard < c.answers["A"].size(); ++heard) {
+                if (!std::holds_alternative<voided>(c.answers["A"][heard])) continue;
+                inform again = phase_of(++phase);
+                again.bytes_moved = 2 * per_s;
+                c.say("A", again);
+            }
+        }
+        if (number > 2) waited_s += this_time_s;
+        c.pass(1, {"A", "B", "C"});
+        c.say("B", release{number});
+        pass(2);
+    }
+    EXPECT_LT(waited_s, 8) << "not 5 s in each of eight phases";
+}
+
 TEST(barred, applications_that_have_moved_before_wait_no_longer_than_anybody) {
     conversation c(conversation::quick(policy::rule::fcfs));
     c.join("A", 1000);

@@ -1,10 +1,14 @@
 // Large numbers: of those that wait, of targets, of a job's nodes. Work that grows with their square does not come to
 // an end within the time that this program may take.
 #include <algorithm>
+#include <array>
+#include <cmath>
 
 #include "coordinate/conversation.hpp"
 #include "coordinate/coordinator/phases.hpp"
+#include "coordinate/coordinator/turn_watch.hpp"
 #include "coordinate/protocol/fields.hpp"
+#include "policy/groups.hpp"
 
 namespace halcyon::coordinate {
 namespace {
@@ -102,6 +106,93 @@ TEST(many, that_list_targets_change_what_they_say_all_the_time) {
     EXPECT_EQ(told.state().applications.size(), count);
 }
 
+TEST(many, that_move_side_by_side_on_targets_of_their_own_tell_their_speeds) {
+    settings how = all_may_come();
+    how.bounds.alternatives = false;
+    coordinator told(how, 1, 0);
+    constexpr uint32_t count = 2048;
+    constexpr int reports = 5;
+    double now_s = 0;
+    for (uint32_t id = 1; id <= count; ++id) {
+        told.connected(id, 1000, false, now_s);
+        told.received(id, conversation::registration_of("job" + std::to_string(id)), now_s);
+        inform what = phase_of(1);
+        what.targets = {id, id + count};  // no list lies before another one
+        told.received(id, what, now_s);
+    }
+    std::map<connection_id, uint64_t> lease;
+    for (const effects::outgoing& one : told.advance(now_s).messages)
+        if (const auto* const g = std::get_if<grant>(&one.message)) lease[one.to] = g->lease;
+    ASSERT_EQ(lease.size(), count);
+    for (int i = 0; i < reports; ++i) {
+        now_s += 0.25;
+        for (const auto& [id, its] : lease) {
+            progress what = moved_in(0.25, 1, its);
+            what.speed = 1;
+            told.received(id, what, now_s);
+        }
+        told.advance(now_s);
+    }
+    EXPECT_EQ(told.counted().bytes_moved, uint64_t{reports} * count);
+    EXPECT_EQ(told.counted().unasked_progress + told.counted().dropped_progress, 0U);
+}
+
+TEST(many, that_have_targets_of_their_own_begin_and_end_together) {
+    settings how = all_may_come();
+    how.bounds.alternatives = false;
+    coordinator told(how, 1, 0);
+    constexpr uint32_t count = 6144, times = 30;
+    const auto begin = [&](uint32_t id, uint64_t phase) {
+        inform what = phase_of(phase);
+        what.targets = {id, id + count};
+        told.received(id, what, static_cast<double>(phase));
+    };
+    for (uint32_t id = 1; id <= count; ++id) {
+        told.connected(id, 1000, false, 0);
+        told.received(id, conversation::registration_of("job" + std::to_string(id)), 0);
+        begin(id, 1);
+    }
+    for (uint64_t phase = 1; phase <= times; ++phase) {
+        told.advance(static_cast<double>(phase));
+        ASSERT_EQ(told.counted().grants, phase * count);
+        for (uint32_t id = 1; id <= count; ++id) {
+            told.received(id, release{phase}, static_cast<double>(phase));
+            begin(id, phase + 1);
+        }
+    }
+}
+
+TEST(many, share_targets_each_with_the_next_one_and_are_decided_about_together) {
+    constexpr uint32_t count = 65'536, decisions = 15;
+    std::vector<policy::application> all(count);
+    for (uint32_t i = 0; i < count; ++i) {
+        all[i].id = i + 1;
+        all[i].state = policy::movement::waiting;
+        all[i].arrived_s = i;
+        all[i].since_s = count;
+        all[i].alone_s = all[i].left_s = 1;
+        all[i].targets = {i, i + 1};
+    }
+    policy::settings how;
+    how.alternatives = false;
+    policy::decider some;
+    for (uint32_t i = 0; i < decisions; ++i) {
+        const policy::decision& made = some.decide({all}, policy::rule::fcfs, policy::metric::sum_of_times, count, how);
+        ASSERT_EQ(made.groups.size(), 1U);
+        ASSERT_EQ(made.move.size(), count / 2) << "every second one";
+    }
+}
+
+TEST(many, targets_whose_numbers_are_alike_are_found) {
+    policy::target_groups groups;
+    for (int i = 0; i < 300; ++i) {
+        groups.clear();
+        for (uint32_t target = 0; target < 65'536; ++target) groups.add(std::array{target << 16U});
+        ASSERT_EQ(groups.group_at(std::array{uint32_t{77} << 16U}), 77U);
+        ASSERT_EQ(groups.group_at(std::array{uint32_t{77} << 16U | 1}), policy::target_groups::nobody);
+    }
+}
+
 TEST(many, nodes_of_one_job_move_under_leases_of_a_fifth_of_a_second_and_are_not_closed) {
     settings how = conversation::quick(policy::rule::fcfs);
     conversation c(how);
@@ -131,6 +222,109 @@ TEST(many, nodes_of_one_job_move_under_leases_of_a_fifth_of_a_second_and_are_not
     }
     EXPECT_EQ(c.told.counted().refused_rate, 0U);
     EXPECT_NEAR(static_cast<double>(c.grants[name(nodes / 2)].back().bytes), 2 * moved_each, 1e5);
+}
+
+/// A job of many nodes, all in a phase, that has the turn.
+class large_job {
+  public:
+    explicit large_job(uint64_t nodes) {
+        peer one;
+        one.id = 1;
+        all.connect(one);
+        all.admit(*all.find_peer(1), conversation::registration_of("A"), 0, [] { return true; });
+        for (uint64_t i = 1; i < nodes; ++i) {
+            agent other;
+            other.id = its().agents.back().id + 1;
+            other.connection = 1 + i;
+            its().agents.push_back(other);
+        }
+        for (agent& each : its().agents) of.informed(all, its(), each, phase_of(1), now(), out);
+        of.grant(all, its(), now(), out);
+        lease = its().has.lease();
+        arrived_s = its().arrived_s;
+        account = its().account_key;
+    }
+    job& its() { return all.jobs().begin()->second; }
+    [[nodiscard]] moment now() const { return {now_s, now_s}; }
+    [[nodiscard]] double had_s() const { return of.had().accounts().used_s(account, now_s); }
+    /// One node after the other.
+    template <class Say>
+    void each_says(double between_s, Say&& say) {
+        for (agent& one : its().agents) {
+            now_s += between_s;
+            say(one);
+        }
+    }
+    void end_phase(double between_s) {
+        each_says(between_s, [&](agent& one) { of.released(all, its(), one, release{1}, now(), out); });
+    }
+    void stop(double between_s) {
+        of.recall(all, its(), now(), out);
+        each_says(between_s, [&](agent& one) { of.answered(all, its(), one, stopping{lease, 1}, now(), out); });
+        each_says(between_s, [&](agent& one) { of.stopped(all, its(), one, stopped{lease}, now(), out); });
+    }
+
+    const settings how = conversation::quick(policy::rule::fcfs);
+    registry all{how};
+    phases of{how, 1, {0, 0}};
+    outbox out;
+    users by_user{how.per_user};
+    double now_s = 0;
+    uint64_t lease = 0;
+    double arrived_s = 0;
+    uint32_t account = 0;
+};
+
+TEST(many, nodes_of_one_job_end_their_phases_one_after_the_other) {
+    large_job a(65'536);
+    a.end_phase(1e-6);
+    EXPECT_FALSE(a.its().in_phase());
+    EXPECT_FALSE(a.its().has.any());
+    EXPECT_EQ(a.out.counted.dropped_releases, 0U);
+}
+
+TEST(many, nodes_of_one_job_stop_one_after_the_other) {
+    large_job a(65'536);
+    a.stop(1e-6);
+    EXPECT_TRUE(a.its().in_phase());
+    EXPECT_FALSE(a.its().has.any());
+    EXPECT_EQ(a.out.counted.dropped_answers, 0U);
+}
+
+TEST(many, nodes_of_one_job_are_lost_together) {
+    large_job a(65'536);
+    a.by_user.register_application(a.its().user);
+    for (agent& each : a.its().agents) {
+        each.connection = 0;
+        each.stale_by_heard_s = 1;
+    }
+    turn_watch(a.how).expire(a.all, a.of, a.by_user, {2, 2}, a.out);
+    EXPECT_TRUE(a.all.jobs().empty());
+    EXPECT_EQ(a.out.counted.lost_holders, 1U);
+}
+
+TEST(many, nodes_of_one_job_have_a_turn_whose_time_and_cost_count_to_the_end) {
+    for (const double between_s : {0.001, 0.03, 0.5}) {
+        SCOPED_TRACE(between_s);
+        for (const bool stops : {false, true}) {
+            SCOPED_TRACE(stops);
+            large_job a(100);
+            decision_log::entry about;
+            about.pending.push_back({a.its().id, a.arrived_s});
+            a.of.log().add(std::move(about));
+            stops ? a.stop(between_s) : a.end_phase(between_s);
+            EXPECT_NEAR(a.now_s, (stops ? 200 : 100) * between_s, 1e-9);
+            // Half of it counts after a minute.
+            const double decays = std::log(2.0) / 60, expected_s = (1 - std::exp(-decays * a.now_s)) / decays;
+            EXPECT_NEAR(a.had_s(), expected_s, 0.02 * expected_s);
+            const auto& logged = a.of.log().entries().front();
+            EXPECT_EQ(logged.pending.size(), stops ? 1U : 0U);
+            if (stops) continue;
+            policy::application as;
+            as.alone_s = a.its().worked_s;
+            EXPECT_NEAR(logged.observed_cost, policy::cost_per_s(as, a.how.metric) * a.now_s, 1e-9);
+        }
+    }
 }
 
 TEST(many, nodes_of_one_job_that_report_are_looked_at_together_ten_times_a_second) {

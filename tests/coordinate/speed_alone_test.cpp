@@ -74,7 +74,7 @@ TEST(speed_alone, stays_known_where_one_more_node_begins_that_has_told_nothing_y
         SCOPED_TRACE(known_for_s);
         const bool is_known = known_for_s > 0.5;
         job one;
-        for (int i = 0; i < 2; ++i) one.agents.emplace_back().phase = inform{};
+        for (int i = 0; i < 2; ++i) one.begin_phase(one.agents.emplace_back(), inform{});
         one.agents[0].alone.add(1e8 * known_for_s, known_for_s);
         one.agents[1].phase_told_s = 10;
         EXPECT_EQ(one.alone(10.4).is_known(), is_known);
@@ -88,7 +88,7 @@ TEST(speed_alone, stays_known_where_one_more_node_begins_that_has_told_nothing_y
 
 TEST(speed_alone, stays_known_where_one_more_node_has_told_of_a_moment_alone) {
     job one;
-    for (int i = 0; i < 2; ++i) one.agents.emplace_back().phase = inform{};
+    for (int i = 0; i < 2; ++i) one.begin_phase(one.agents.emplace_back(), inform{});
     one.agents[0].alone.add(1e8, 1);
     one.agents[1].phase_told_s = 10;
     one.agents[1].alone.add(5e6, 0.1);  // then another application begins

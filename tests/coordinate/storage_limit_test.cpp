@@ -133,7 +133,7 @@ class movers_of_a_storage : public testing::Test {
         all_.connect(one);
         all_.admit(*all_.find_peer(last_), conversation::registration_of(name), 0, [] { return true; });
         job& made = *all_.find_job(all_.find_peer(last_)->job);
-        made.agents.front().phase = inform{};
+        made.begin_phase(made.agents.front(), inform{});
         if (alone_bytes_per_s > 0) made.agents.front().alone.add(alone_bytes_per_s, 1);
         made.has.begin(turn_stage::held, last_);
         made.counted_mover = true;
@@ -216,7 +216,7 @@ TEST_F(movers_of_a_storage, are_not_taken_for_all_of_it_since_a_node_of_another_
     const job& fresh = add("B", 0, 1e7);
     pass(2);
     agent& second = known.agents.emplace_back();
-    second.phase = inform{};
+    known.begin_phase(second, inform{});
     second.alone.add(5e7, 1);
     for (int i = 0; i < 6; ++i) {
         pass(0.25);

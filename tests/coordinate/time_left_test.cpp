@@ -22,7 +22,7 @@ TEST(time_left, believes_a_forecast_until_it_is_put_off_again_and_again) {
 
 TEST(time_left, expects_a_phase_of_which_nothing_is_known_to_go_on_for_as_long_again) {
     job one;
-    one.agents.emplace_back().phase = inform{};
+    one.begin_phase(one.agents.emplace_back(), inform{});
     EXPECT_LT(one.left_s(100), 0);  // not known: decisions assume 1 s
     one.worked_s = 0.5;
     EXPECT_LT(one.left_s(100), 0);
@@ -77,7 +77,7 @@ TEST(time_left, takes_the_speed_of_others_for_that_of_an_application_of_which_on
 
 TEST(time_left, expects_a_phase_that_is_slowed_down_to_need_less_time_without_others) {
     job one;
-    one.agents.emplace_back().phase = inform{.bytes_left = 1000};
+    one.begin_phase(one.agents.emplace_back(), inform{.bytes_left = 1000});
     one.agents.back().speed.observe(100, 2, false);
     EXPECT_EQ(one.left_s(0), 20);
     one.agents.back().alone.add(1000, 10);
@@ -88,7 +88,7 @@ TEST(time_left, expects_a_phase_that_is_slowed_down_to_need_less_time_without_ot
 
 TEST(time_left, is_that_of_a_larger_application_at_as_much_more_speed_but_no_more_than_the_storage_bears) {
     job one;
-    one.agents.emplace_back().phase = inform{.bytes_left = 1'000'000'000};
+    one.begin_phase(one.agents.emplace_back(), inform{.bytes_left = 1'000'000'000});
     one.arrived_s = -10;
     EXPECT_EQ(one.left_s(0), 10) << "at any speed";
     one.storage.bytes_per_s = 2e8;
@@ -107,7 +107,7 @@ TEST(time_left, is_that_of_a_larger_application_at_as_much_more_speed_but_no_mor
 
 TEST(time_left, is_that_of_a_larger_application_at_no_more_speed_than_anybody_had_where_nothing_says_what_is_borne) {
     job one;
-    one.agents.emplace_back().phase = inform{.bytes_left = 1'000'000'000};
+    one.begin_phase(one.agents.emplace_back(), inform{.bytes_left = 1'000'000'000});
     one.agents.back().processes = 100;
     one.arrived_s = -10;
     one.storage.alone_bytes_per_s = 5e7;
@@ -172,10 +172,10 @@ TEST(time_left, takes_nodes_that_have_not_told_of_the_phase_for_such_that_do_in_
     one.storage.alone_bytes_per_s = 100;
     one.arrived_s = 10;
     for (int i = 0; i < 2; ++i) one.agents.emplace_back();
-    one.agents[0].phase = inform{.bytes_left = 1000};
+    one.begin_phase(one.agents[0], inform{.bytes_left = 1000});
     EXPECT_EQ(one.left_s(10.01), 20);
     EXPECT_EQ(one.left_s(10.5), 10) << "they take no part";
-    one.agents[1].phase = inform{.bytes_left = 500};
+    one.begin_phase(one.agents[1], inform{.bytes_left = 500});
     EXPECT_EQ(one.left_s(10.01), 15);
 }
 
@@ -346,7 +346,7 @@ TEST(time_left, believes_the_first_moments_of_a_phase_little_where_others_have_m
         SCOPED_TRACE(alone_for_s);
         job one;
         one.storage.alone_bytes_per_s = 1e8;
-        one.agents.emplace_back().phase = inform{.bytes_left = 1'000'000'000};
+        one.begin_phase(one.agents.emplace_back(), inform{.bytes_left = 1'000'000'000});
         one.agents.back().speed.observe(40'000'000, 0.1, false);
         if (alone_for_s > 0) one.agents.back().alone.add(2e8 * alone_for_s, alone_for_s);
         const double speed = alone_for_s == 0 ? 1e8 + 3e8 / 12 : alone_for_s < 0.5 ? 1.1e8 : 2e8;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -85,6 +86,30 @@ TEST(decide, lets_disjoint_targets_move_at_once) {
         const decision alone = decide_about({all[0], all[1]}, by, 3);
         EXPECT_EQ(moves(1), std::ranges::count(alone.move, 1U)) << name_of(by);
         EXPECT_EQ(moves(2), std::ranges::count(alone.move, 2U)) << name_of(by);
+    }
+}
+
+TEST(decide, lets_those_move_in_order_that_share_nothing_with_one_that_moves_already) {
+    std::mt19937_64 random(16);
+    for (int k = 0; k < 300; ++k) {
+        std::vector<application> all;
+        for (uint64_t count = 2 + random() % 40; all.size() < count;) {
+            all.push_back(waiting(all.size() + 1, static_cast<double>(all.size()), 5));
+            for (uint64_t i = random() % 5; i > 0; --i)  // none: all of them
+                all.back().targets.push_back(static_cast<uint32_t>(random() % 60));
+            std::ranges::sort(all.back().targets);
+        }
+        for (const rule by : {rule::fcfs, rule::interrupt}) {
+            std::vector<application> in_order = all;
+            if (by == rule::interrupt) std::ranges::reverse(in_order);
+            ids expected;
+            for (const application& one : in_order) {
+                const auto shares = [&](uint64_t id) { return share_targets(one, all[id - 1]); };
+                if (std::ranges::none_of(expected, shares)) expected.push_back(one.id);
+            }
+            std::ranges::sort(expected);
+            EXPECT_EQ(decide_about(all, by, 50, metric::sum_of_times, patient()).move, expected) << name_of(by);
+        }
     }
 }
 
@@ -239,6 +264,24 @@ TEST(dynamic, interrupts_nobody_for_one_that_has_just_come) {
     first.state = movement::waiting;
     second.left_s = second.alone_s = 1;
     EXPECT_EQ(decided(3.5).move, std::vector<uint64_t>{2}) << "nobody moves";
+}
+
+TEST(dynamic, interrupts_for_one_that_has_waited_though_others_have_just_come) {
+    settings how;
+    how.interrupts_after_s = 0.025;
+    application moves = phase(1, 0, 300), waits = phase(2, 3, 1), comes = phase(3, 3.5, 0.1);
+    moves.state = movement::moving;
+    moves.left_s = 296;
+    waits.state = comes.state = movement::waiting;
+    comes.processes = 8;
+    comes.weight = 1;
+    const auto decided = [&](double now_s) {
+        const std::array all{moves, waits, comes};
+        return decide({all}, rule::dynamic, metric::sum_of_interference_factors, now_s, how);
+    };
+    EXPECT_EQ(decided(3.5).move, std::vector<uint64_t>{2});
+    EXPECT_DOUBLE_EQ(decided(3.5).ask_again_s, 3.525);
+    EXPECT_EQ(decided(3.525).move, std::vector<uint64_t>{3});
 }
 
 TEST(delay, is_fcfs_where_nothing_is_tolerated_and_interfere_where_all_is) {

@@ -128,6 +128,19 @@ TEST(look_ahead, takes_those_that_move_side_by_side_for_one_after_the_other_only
     EXPECT_NEAR(seen_ahead(some, rule::dynamic, how, 2).back(), 8, 1e-6) << "three are there: one more than it may";
 }
 
+TEST(look_ahead, may_decide_less_where_many_are_barred) {
+    for (const size_t barred : {0, 15, 16, 32}) {
+        random_group some;
+        some.all = {half(1, -3e-3), half(2, -2e-3), half(3, -1e-3)};
+        for (size_t i = 0; i < barred; ++i) some.all.push_back(half(4 + i, 300));
+        const settings how = how_decided(1e6);
+        for (const size_t applications : {3, 4, 5})
+            EXPECT_NEAR(seen_ahead(some, rule::dynamic, how, applications)[2], applications < 3 + barred / 16 ? 8 : 4,
+                        1e-6)
+                << barred << " are barred, and it may decide about " << applications;
+    }
+}
+
 TEST(look_ahead, sees_nobody_wait_longer_than_the_bound_whether_it_decides_or_not) {
     random_group some;
     for (uint64_t id = 1; id <= 5; ++id) some.all.push_back(phase(id, -1e-3 * static_cast<double>(10 - id), 100));

@@ -132,7 +132,7 @@ def run_once(place: Place, setup: Setup, key: Key, limits: Limits) -> Run:
     with run_folder() as folder, ExitStack() as stack:
         turns = None
         if key.policy != UNCOORDINATED:
-            turns = stack.enter_context(_coordinator(setup, key.policy, folder))
+            turns = stack.enter_context(_coordinator(setup, key.policy, folder, [one.name for one in wanted]))
         held = [Held(one, folder, turns, limits.arrival_s, stack) for one in wanted]
         for one in held:
             one.start(place, stack)
@@ -159,7 +159,8 @@ class Waiting:
 
 
 class Held:
-    """One command of a run. `turns`: `PATH=ADDRESS` of a coordinator; None: there is none."""
+    """One command of a run, with an account of its name. `turns`: `PATH=ADDRESS` of a coordinator; None: there is
+    none."""
 
     def __init__(self, what: Waiting, folder: Path, turns: str | None, limit_s: float, stack: ExitStack) -> None:
         self.name = what.name
@@ -179,7 +180,8 @@ class Held:
         wanted = variables(layers, self._folder) | self.gate.variables(self.path)
         wanted["HALCYON_LAYERS"] = ",".join(["gate", *layers])
         if self._turns:
-            wanted |= Coordination((self._turns,)).variables()
+            # By their user, all would be one account, and fair-share would be the same as fcfs.
+            wanted |= Coordination((self._turns,), account=self.name).variables()
         output = self._folder.with_suffix(".output")
         self.running = stack.enter_context(Running(place, self.command, wanted, output))
 
@@ -212,8 +214,9 @@ def outcomes(held: Sequence[Held]) -> tuple[dict[str, Told], str | None]:
     return {name: told for name, (told, _) in each.items()}, next((why for _, why in each.values() if why), None)
 
 
-def _coordinator(setup: Setup, policy: str, folder: Path) -> AbstractContextManager[str]:
-    return coordinator(policy, setup.path, folder, metric=setup.metric, bandwidth=setup.bandwidth)
+def _coordinator(setup: Setup, policy: str, folder: Path, names: Sequence[str]) -> AbstractContextManager[str]:
+    """An account for each of the names."""
+    return coordinator(policy, setup.path, folder, accounts=names, metric=setup.metric, bandwidth=setup.bandwidth)
 
 
 def _prepare(place: Place, setup: Setup) -> None:

@@ -1,9 +1,10 @@
 """A coordinator of our own, for runs under one policy."""
 
+import json
 import os
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -40,17 +41,21 @@ def _known(option: str, name: str, names: tuple[str, ...]) -> str:
 
 @contextmanager
 def coordinator(
-    policy: str, path: str, folder: Path, *, metric: str | None = None, bandwidth: int | None = None
-) -> Iterator[str]:
-    """Runs a coordinator of `path`, with its socket and its log in `folder`; gives `PATH=ADDRESS`. `bandwidth`: of the
-    file system, in bytes/s. None: the coordinator's defaults. HalcyonSystemError: it does not come up; the message
-    quotes its log."""
+    policy: str, path: str, folder: Path, *, accounts: Sequence[str] = (), metric: str | None = None,
+    bandwidth: int | None = None,
+) -> Iterator[str]:  # fmt: skip
+    """Runs a coordinator of `path`, with its socket and its log in `folder`; gives `PATH=ADDRESS`. `accounts`: names of
+    which each counts alike; applications of other names, or of none, count together, since they are of one user.
+    `bandwidth`: of the file system, in bytes/s. None: the coordinator's defaults. HalcyonSystemError: it does not come
+    up; the message quotes its log."""
     address = Address(str(folder / "socket"))
     # There was none before it: it need not wait for those that come back.
     settings: dict[str, object] = {
         "paths": [path], "address": str(address), "policy": policy, "times": "{relearn: 0 s}",
     }  # fmt: skip
     settings |= {key: value for key, value in (("metric", metric), ("bandwidth", bandwidth)) if value is not None}
+    if accounts:
+        settings["accounts"] = json.dumps(dict.fromkeys(accounts, 1))
     lines = "".join(f"    {key}: {value}\n" for key, value in settings.items())
     config = folder / "coordinators.yaml"
     config.write_text(f"halcyon: 1\ncoordinators:\n  delta:\n{lines}", encoding="utf-8")

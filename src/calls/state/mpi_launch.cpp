@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <string_view>
 
+#include "base/fnv.hpp"
 #include "calls/state/direct_call.hpp"
 
 namespace halcyon::calls::mpi_launch {
@@ -23,17 +24,17 @@ int told_number(std::initializer_list<const char*> variables) {
     return value == nullptr ? -1 : static_cast<int>(strtol(value, nullptr, 10));
 }
 
-/// FNV-1a, of several texts.
+/// Of several texts; never 0.
 class hash {
   public:
     void add(std::string_view text) {
-        for (const char c : text) value_ = (value_ ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-        value_ = (value_ ^ '\n') * 0x100000001b3;
+        sum_.add(text);
+        sum_.add('\n');
     }
-    [[nodiscard]] uint64_t value() const { return value_ == 0 ? 1 : value_; }
+    [[nodiscard]] uint64_t value() const { return sum_.value() == 0 ? 1 : sum_.value(); }
 
   private:
-    uint64_t value_ = 0xcbf29ce484222325;
+    fnv1a sum_;
 };
 
 /// Of a process, in /proc.

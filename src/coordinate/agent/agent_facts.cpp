@@ -35,14 +35,15 @@ void agent_facts::tell(size_t untold, const std::string& text, const std::string
                              "\n" + text + (is_end ? "end done\n" : ""));
 }
 
-void agent_facts::tell_of_dead(const page& shared, const process_slot& slot) {
+void agent_facts::tell_of_dead(const agent_page& from, const process_slot& slot) {
     std::array<char, 4096> path{};
     std::array<char, process_facts::longest_text> text{};
     if (directory_.empty() ||
         !process_facts::name_file(path.data(), path.size(), directory_, host_.c_str(), slot.owner.load()))
         return;
     const char* const how = slot.told.load() == process_slot::its_agent ? "by_agent" : "died";
-    const size_t bytes = process_facts::describe(text.data(), text.size(), shared, slot, how);
+    const size_t bytes =
+        process_facts::describe(text.data(), text.size(), from.shared(), from.file_systems(), slot, how);
     if (bytes > 0 && !writer_.write_if_room(path.data(), std::string(text.data(), bytes))) ++dropped_;
 }
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "coordinate/agent/file_writer.hpp"
-#include "coordinate/page/page.hpp"
+#include "coordinate/page/agent_page.hpp"
 
 namespace halcyon::coordinate {
 
@@ -24,7 +24,7 @@ class agent_facts {
     [[nodiscard]] bool is_due(size_t untold, int64_t now_ns) const;
     /// `text`: the lines between the first and the last. `faults`: those of them whose change is to be written.
     void tell(size_t untold, const std::string& text, const std::string& faults, bool is_end, int64_t now_ns);
-    void tell_of_dead(const page& shared, const process_slot& slot);
+    void tell_of_dead(const agent_page& from, const process_slot& slot);
     [[nodiscard]] uint64_t threads_missing() const { return writer_.threads_missing(); }
     /// Files of dead processes that were left out: the folder could not be written, and too many waited already.
     [[nodiscard]] uint64_t dropped() const { return dropped_; }

@@ -23,10 +23,6 @@ namespace halcyon::coordinate {
 
 namespace {
 
-double seconds(int64_t ns) {
-    return static_cast<double>(ns) / 1e9;
-}
-
 /// One file system.
 struct coordinated {
     coordinated(const coordinated_mount& mount, turn_agent::settings how, int bell, double now_s)
@@ -88,7 +84,7 @@ result<void> running_agent::add_mount(size_t at, double now_s) {
     const coordinated_mount& mount = with_.mounts[at];
     all_.push_back(std::make_unique<coordinated>(mount, how, bell_.get(), now_s));
     coordinated& added = *all_.back();
-    const auto now = [] { return seconds(monotonic_ns()); };
+    const auto now = [] { return in_seconds(monotonic_ns()); };
     const std::string name = how.job.job + '\n' + how.job.node + '\n' + mount.path;
     line_client::options asks;
     asks.munge_socket = mount.munge_socket;
@@ -98,7 +94,7 @@ result<void> running_agent::add_mount(size_t at, double now_s) {
                                         {.connected = [&added, now] { added.agent.connected(now()); },
                                          .received =
                                              [&added, at, this](const from_coordinator& message, int64_t heard_ns) {
-                                                 if (added.agent.received(message, seconds(heard_ns)))
+                                                 if (added.agent.received(message, in_seconds(heard_ns)))
                                                      page_.heard(at, heard_ns);
                                              },
                                          .disconnected = [&added, now] { added.agent.disconnected(now()); },
@@ -165,7 +161,7 @@ result<void> running_agent::start() {
     if (auto bell = loop_->add(bell_.get(), EPOLLIN, hear_bell); !bell) return bell.why();
     started_ns_ = empty_since_ns_ = monotonic_ns();
     for (size_t i = 0; i < with_.mounts.size(); ++i) {
-        if (auto added = add_mount(i, seconds(started_ns_)); !added) return added;
+        if (auto added = add_mount(i, in_seconds(started_ns_)); !added) return added;
         page_.heard(i, started_ns_);
     }
     turn();
@@ -188,7 +184,7 @@ void running_agent::advance(size_t at, int64_t now_ns) {
     if (listening_) one.link->care(now_ns);  // else it has withdrawn
     for (bool again = true; again;) {
         one.agent.observed(page_.observe(at, one.agent.stop_round(), now_ns));
-        const agent_effects& todo = one.agent.advance(seconds(now_ns));
+        const agent_effects& todo = one.agent.advance(in_seconds(now_ns));
         page_.tell_others_move(at, todo.others_move);
         if (todo.page) page_.publish(at, todo.page->to, todo.page->stop_round, todo.page->bytes);
         if (todo.longest_wait_s && with_.asks_for_starvation) page_.limit_waits(at, *todo.longest_wait_s);
@@ -217,10 +213,10 @@ void running_agent::turn() {
     page_.beat(now_ns);
     constexpr int64_t between_looks_ns = 500'000'000;
     if (now_ns - looked_for_dead_ns_ > between_looks_ns) {
-        page_.free_dead([this](const process_slot& slot) { facts_.tell_of_dead(page_.shared(), slot); });
+        page_.free_dead([this](const process_slot& slot) { facts_.tell_of_dead(page_, slot); });
         looked_for_dead_ns_ = now_ns;
     }
-    wake_at_s_ = seconds(now_ns) + 0.25;
+    wake_at_s_ = in_seconds(now_ns) + 0.25;
     for (size_t i = 0; i < all_.size(); ++i) {
         advance(i, now_ns);
         if (all_[i]->agent.waits()) give_back_elsewhere(i, now_ns);
@@ -229,11 +225,12 @@ void running_agent::turn() {
 }
 
 bool running_agent::is_over(int64_t now_ns) {
-    if (page_.processes() > 0) {
+    const auto cleans_up = [](const auto& one) { return one->agent.cleans_up(); };
+    if (page_.processes() > 0 || std::ranges::any_of(all_, cleans_up)) {
         empty_since_ns_ = now_ns;
         return false;
     }
-    return seconds(now_ns - empty_since_ns_) > (had_processes_ ? with_.linger_s : with_.first_process_s);
+    return in_seconds(now_ns - empty_since_ns_) > (had_processes_ ? with_.linger_s : with_.first_process_s);
 }
 
 result<void> running_agent::run() {
@@ -250,7 +247,7 @@ result<void> running_agent::run() {
         ringer_->arm();
         turn();
         constexpr double between_looks_s = 0.01;  // at processes that cannot ring
-        double wait_s = std::max(wake_at_s_ - seconds(monotonic_ns()), 0.0);
+        double wait_s = std::max(wake_at_s_ - in_seconds(monotonic_ns()), 0.0);
         if (!rings) wait_s = std::min(wait_s, between_looks_s);
         if (auto ran = loop_->run_once(static_cast<int64_t>(wait_s * 1e9)); !ran) return ran;
         ringer_->disarm();

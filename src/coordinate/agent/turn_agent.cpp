@@ -40,11 +40,16 @@ bool turn_agent::received(const from_coordinator& message, double now_s) {
 }
 
 void turn_agent::observed(const node_state& now) {
+    // A program may go on in a turn that it has lost: then the job needs another one.
+    const bool go_on = !lease_.any() && now.waiting == 0 && now.moved > state_.moved;
+    left_behind_ = go_on ? 0 : std::min(left_behind_, now.under_way);
     state_ = now;
+    state_.under_way -= left_behind_;
 }
 
 void turn_agent::caches_clean() {
     cleaned_bytes_ = cleaning_bytes_;
+    cleans_up_ = false;
     stop_.cleaned();
 }
 
@@ -74,6 +79,7 @@ void turn_agent::heard(const registered& what) {
     stop_ = {};
     stopped_lease_ = 0;
     lease_.note_others(0);
+    lease_.note_registered();  // meanwhile
     expected_.forget();
     // Whoever took the standing turn away meanwhile could not say so. That of a phase is shown.
     if (lease_.is_standing() || !in_phase_) lease_.end();
@@ -181,10 +187,12 @@ void turn_agent::heard(const voided& what) {
     stop_ = {};
     if (!is_lost) return;
     ++counted_.voided;
+    left_behind_ += std::exchange(state_.under_way, 0);
     if (what.lease == lease_.id()) lease_.end();
     phase_lease_ = 0;
     if (in_phase_) ++phase_;  // it asks anew
     informed_ = false;
+    if (in_phase_ && state_.waiting == 0) end_phase();
 }
 
 void turn_agent::heard(const wait& what) {
@@ -192,7 +200,9 @@ void turn_agent::heard(const wait& what) {
 }
 
 void turn_agent::heard(const company& what) {
-    if (what.lease == lease_.id()) lease_.note_others(what.others);
+    if (what.lease != lease_.id()) return;
+    lease_.note_others(what.others);
+    if (what.registered > 0) lease_.note_registered();
 }
 
 bool turn_agent::give_back_if_quiet() {
@@ -245,6 +255,11 @@ void turn_agent::end_phase_if_over(bool active) {
     const bool pauses = now_s_ - active_s_ >= how_.pause_s;
     // A phase that is being stopped says so first.
     const bool is_over = in_phase_ && !active && (silent_ || !stop_.any()) && (pauses || hands_back_);
+    if (is_over && leaves_in_caches()) {
+        closes_ = false;
+        if (!std::exchange(cleans_up_, true)) clean_caches();
+        return;
+    }
     closes_ = is_over && lets_begin();
     if (closes_) todo_.look_again = true;
     if (closes_) return;
@@ -252,6 +267,17 @@ void turn_agent::end_phase_if_over(bool active) {
     if (!is_over) return;
     counted_.handed_back += pauses ? 0 : 1;
     end_phase();
+}
+
+/// Enough for others to notice. Who is the only one keeps a standing turn instead, and cleans when that is called back.
+bool turn_agent::leaves_in_caches() const {
+    if (silent_ || !lease_.any() || lease_.is_of_only_one() || state_.operation == operation::read) return false;
+    return seen_bytes_ - cleaned_bytes_ > lease_.bytes() / 4;
+}
+
+void turn_agent::clean_caches() {
+    todo_.clean_caches = true;
+    cleaning_bytes_ = seen_bytes_;
 }
 
 /// Whether a call may begin under the lease by the page that was shown before the processes were looked at.
@@ -264,7 +290,7 @@ void turn_agent::end_phase() {
     say_progress();
     history_.ended(phase_bytes());
     if (registered_ && known_phase_ == phase_) say(release{phase_});
-    in_phase_ = informed_ = false;
+    in_phase_ = informed_ = cleans_up_ = false;
     expected_.forget();
     lease_.end();
 }
@@ -332,7 +358,7 @@ void turn_agent::say_progress() {
     // The pause that ends a phase is none of the time in which it moved.
     const double until_s = state_.under_way > 0 ? now_s_ : std::max(moved_s_, told_s_);
     what.over_s = std::clamp(until_s - told_s_, 0.0, longest_s);
-    what.under_way = state_.under_way + (stop_.is_cleaning() ? 1 : 0);
+    what.under_way = state_.under_way + (stop_.is_cleaning() || cleans_up_ ? 1 : 0);
     const phase_history::compared known = history_.moved(what.bytes_moved, what.over_s, was_alone_, what.under_way);
     if (known.speed > 0) {
         what.speed = std::min(known.speed, 1e3);
@@ -386,9 +412,10 @@ void turn_agent::stop_calls() {
         counted_.stops_behind += gave_up ? 1 : 0;
         stop_.clean();
         // What was clean and has not changed since is clean.
-        todo_.clean_caches = cleaned_bytes_ != seen_bytes_;
-        if (!todo_.clean_caches) stop_.cleaned();
-        cleaning_bytes_ = seen_bytes_;
+        if (cleaned_bytes_ == seen_bytes_)
+            stop_.cleaned();
+        else
+            clean_caches();
     }
     // Behind a phase, nothing else tells that the stop goes on.
     if (stop_.is_cleaning() && !in_phase_ && phase_ > 0 && registered_ && now_s_ - told_s_ >= heartbeat_s_) {

@@ -64,6 +64,12 @@ struct agent_effects {
 /// counted before the look (page.hpp: process_part); one that comes later does not move. In either case the look sees
 /// the call, unless it has ended: the page says again what it said, and the phase goes on under its lease. One look was
 /// not enough: between that and the page, a call could begin under a turn that is given back.
+///
+/// Calls that are under way when a turn is lost go on beside others' turns: no turn is asked for, or kept, for them
+/// alone. Some may never return.
+///
+/// What lies in the caches is still moving. So a phase that has left more there than a quarter of a lease ends when
+/// that has reached the storage, where other applications are registered; until then, calls go on under its lease.
 class turn_agent {
   public:
     /// One that has waited for as long as any may gets its turn from the coordinator: it goes on by itself only when
@@ -112,6 +118,8 @@ class turn_agent {
     [[nodiscard]] bool waits() const {
         return in_phase_ && !lease_.any() && !silent_ && state_.waiting > state_.announced;
     }
+    /// The phase is over, but for what is in the caches.
+    [[nodiscard]] bool cleans_up() const { return cleans_up_; }
     [[nodiscard]] bool is_registered() const { return registered_; }
     [[nodiscard]] const agent_counts& counted() const { return counted_; }
     /// Why no coordinator gives turns at present, as far as it was said; "": not known, or one does.
@@ -143,6 +151,8 @@ class turn_agent {
     void note_silence();
     void note_phases();
     void end_phase_if_over(bool active);
+    [[nodiscard]] bool leaves_in_caches() const;
+    void clean_caches();
     [[nodiscard]] bool lets_begin() const;
     void end_phase();
     [[nodiscard]] int64_t phase_bytes() const;
@@ -201,6 +211,8 @@ class turn_agent {
     int64_t cleaned_bytes_ = 0;   ///< likewise, of which nothing is in the caches any more
     int64_t cleaning_bytes_ = 0;  ///< likewise, when they were last asked to be cleaned
     uint64_t seen_begun_ = 0;
+    int64_t left_behind_ = 0;    ///< calls under way since a turn was lost with them
+    bool cleans_up_ = false;     ///< at the end of the phase
     bool hands_back_ = false;    ///< when nothing moves
     bool closes_ = false;        ///< the page lets nothing begin, until the processes were looked at again
     told_expectation expected_;  ///< the next one

@@ -124,7 +124,7 @@ program_place take_place_of_program(const coordination& by, const void* within) 
     program_place found = take_place(find_job(), by, within);
     if (found.slot == nullptr) return found;
     if (found.slot->by_itself.layer.load() == 0) {
-        for (size_t i = 0; i < found.shared->file_systems; ++i) forget_program_before(*found.slot, i);
+        for (size_t i = 0; i < found.shared->known_file_systems(); ++i) forget_program_before(*found.slot, i);
         found.slot->told.store(1, std::memory_order_release);  // there is no file of facts to wait for
         ring_agent(*found.shared);
     }

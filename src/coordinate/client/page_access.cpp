@@ -121,7 +121,19 @@ int receive_descriptor(int fd, int64_t until_ns, const char*& why) {
     return found;
 }
 
-/// Null, and why: it is no page that can be trusted not to shrink, or that counts processes as this one does.
+/// Why the agent and this process cannot know each other; null: they can.
+const char* why_apart(const page& from) {
+    if (from.pid_namespace != own_pid_namespace())
+        return "the agent of this job on this node is in another PID namespace; start all of the job's processes on a "
+               "node in the same one";
+    // By its clock, the agent might always be silent: it would let all processes of the job go on unasked.
+    if (from.time_namespace != own_time_namespace())
+        return "the agent of this job on this node is in another time namespace; start all of the job's processes on a "
+               "node in the same one";
+    return nullptr;
+}
+
+/// Null, and why: it is no page that can be trusted not to shrink, or that counts processes and time as this one does.
 page* map_page(int fd, const char*& why) {
     constexpr long sealed = F_SEAL_GROW | F_SEAL_SHRINK;
     struct stat about {};
@@ -137,11 +149,8 @@ page* map_page(int fd, const char*& why) {
     auto* const found = reinterpret_cast<page*>(at);
     const bool fits = found->magic == page::expected_magic && found->bytes == sizeof(page) &&
                       found->file_systems <= process_slot::most_file_systems;
-    if (fits && found->pid_namespace == own_pid_namespace()) return found;
-    if (fits)
-        why =
-            "the agent of this job on this node is in another PID namespace; start all of the job's processes on a "
-            "node in the same one";
+    if (fits) why = why_apart(*found);
+    if (why == nullptr) return found;
     direct::call(SYS_munmap, at, sizeof(page));
     return nullptr;
 }

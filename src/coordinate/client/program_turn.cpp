@@ -64,15 +64,25 @@ void program_turn::tell(const std::optional<phase_forecast>& coming) {
 void program_turn::ask() {
     asked_ns_ = monotonic_ns();
     stage_ = stage::asking;
+    asks_ = true;
     own_->asking.fetch_add(1);  // before it counts as a wait: never taken for a call
     part_->waiting.fetch_add(1);
 }
 
 void program_turn::ask_no_more() {
+    if (!asks_) return;
+    asks_ = false;
     if (is_blocked_) own_->blocked.fetch_sub(1);
     is_blocked_ = false;
     part_->waiting.fetch_sub(1);
     own_->asking.fetch_sub(1);
+}
+
+/// It is the same phase: what was told of it counts on.
+void program_turn::ask_again() {
+    if (stage_ != stage::asking || asks_) return;
+    ask();
+    ring_agent(*shared_);
 }
 
 /// This thread does nothing else until it has the turn.
@@ -118,8 +128,9 @@ void program_turn::hold(passage how) {
 /// One that waits for its turn: it counts as one that waits from its announcement on.
 class program_turn::waiting_phase {
   public:
-    /// `follows`: as of enter(). `until_ns`: others need it then at the latest.
-    waiting_phase(program_turn& of, bool follows, int64_t until_ns) : of_(of), follows_(follows), until_ns_(until_ns) {}
+    /// `follows`: as of enter(). `until_ns`: others need it then at the latest. `process`: this one, if it may sleep.
+    waiting_phase(program_turn& of, bool follows, int64_t until_ns, int process, interruption by)
+        : of_(of), follows_(follows), until_ns_(until_ns), process_(process), by_(by) {}
 
     std::optional<passage> try_to_go(uint32_t /*word*/) {
         if (!of_.enter(follows_)) return {};
@@ -130,38 +141,57 @@ class program_turn::waiting_phase {
     }
     void go_out_of_turn(passage why) { of_.hold(why); }
     void leave_for_wait(int64_t) { of_.block(); }
-    bool come_back() { return true; }
+    bool come_back() {
+        is_interrupted_ = by_.has_come != nullptr && by_.has_come(by_.of) != 0;
+        // A handler of a signal may have forked, in the sleep or in has_come().
+        is_in_child_ = calls::direct::process_id() != process_;
+        return !is_interrupted_ && !is_in_child_;
+    }
+
+    [[nodiscard]] bool is_interrupted() const { return is_interrupted_; }
+    [[nodiscard]] bool is_in_child() const { return is_in_child_; }
 
   private:
     program_turn& of_;
     bool follows_;
     int64_t until_ns_;
+    int process_;
+    interruption by_;
+    bool is_interrupted_ = false, is_in_child_ = false;
 };
 
 bool program_turn::try_take() {
-    waiting_phase one(*this, false, INT64_MAX);
+    ask_again();
+    waiting_phase one(*this, false, INT64_MAX, 0, {});
     return wait_for_turn(place(), one, false).has_value();
 }
 
-/// `follows`: as of enter(). After `most_ns` out of turn.
-void program_turn::wait_until_taken(bool follows, int64_t most_ns) {
+/// `follows`: as of enter(). After `most_ns` out of turn. False: as of take().
+bool program_turn::wait_until_taken(bool follows, int64_t most_ns, interruption by) {
+    ask_again();
     const int64_t began_ns = monotonic_ns();
     // What moves in the wait, in other parts of the program, is none of the turn's. Looked at once, when the turn has
     // come: to read the account counts in it, and would seem to move bytes under a turn at another file system.
     counted_before_.reset();
-    waiting_phase one(*this, follows, most_ns == INT64_MAX ? INT64_MAX : began_ns + most_ns);
+    const int64_t until_ns = most_ns == INT64_MAX ? INT64_MAX : began_ns + most_ns;
+    waiting_phase one(*this, follows, until_ns, calls::direct::process_id(), by);
     static_cast<void>(wait_for_turn(place(), one));
+    if (one.is_in_child()) return false;
     const int64_t waited_ns = monotonic_ns() - began_ns;
     waited_ns_ += waited_ns;
     part_->waited_ns.fetch_add(waited_ns, relaxed);
+    if (!one.is_interrupted()) return true;
+    ask_no_more();
+    ring_agent(*shared_);
+    return false;
 }
 
-void program_turn::take() {
-    wait_until_taken(false, INT64_MAX);
+bool program_turn::take(interruption by) {
+    return wait_until_taken(false, INT64_MAX, by);
 }
 
-void program_turn::join() {
-    wait_until_taken(true, shared_->patience_ns);
+bool program_turn::join(interruption by) {
+    return wait_until_taken(true, shared_->patience_ns, by);
 }
 
 bool program_turn::is_kept() const {
@@ -169,14 +199,14 @@ bool program_turn::is_kept() const {
     return (here_->turn.load(std::memory_order_acquire) & turn_word::holds) == 0;
 }
 
-void program_turn::step() {
+bool program_turn::step(interruption by) {
     const bool asks_again =
         how_ != passage::under_lease && turn_word::goes_under_lease(here_->turn.load(std::memory_order_acquire));
-    if (is_kept() && !asks_again) return;
+    if (is_kept() && !asks_again) return true;
     ask();  // before it is taken out of those under way: never neither
     settle();
     ring_agent(*shared_);
-    take();
+    return take(by);
 }
 
 /// What moved since the turn was taken counts, and does so no more. It is added first: the agent, which asks the system

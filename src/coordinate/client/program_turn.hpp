@@ -10,6 +10,13 @@
 
 namespace halcyon::coordinate {
 
+/// What may end the wait of a program before its turn has come. Asked each time that the wait wakes up: about every 50
+/// ms, and behind each handler of a signal that ran in the waiting thread.
+struct interruption {
+    int (*has_come)(void* of) = nullptr;  ///< 0: no. Null: nothing ends the wait
+    void* of = nullptr;
+};
+
 /// The turn that a program takes by itself at one file system, instead of waiting in each of its calls.
 ///
 ///     idle -- announce() --> asking -- try_take(), take(), join() --> holding -- give_back() --> idle
@@ -18,10 +25,13 @@ namespace halcyon::coordinate {
 /// that the agent sees one phase from the announcement to the end, and waits for the end when the turn is called back.
 /// While take(), join() or step() sleep, one that asks counts in program_turns::part::blocked, too: only then does the
 /// agent give back what the job has at other file systems.
-/// One that goes on out of turn counts in neither (page.hpp: under_way and the turn's word).
+/// One that goes on out of turn counts in neither (page.hpp: under_way and the turn's word). Nor does one whose wait
+/// was interrupted: its phase stays announced, and asks for the turn again when that is tried or waited for.
 ///
 /// Of one process; several of them may be at one file system, in several threads. Calls of a layer in the process go on
 /// while one of them holds the turn. Where there is no layer, the system's account says how much was moved.
+/// A child that a handler of a signal forks off in a wait comes back without the turn, and leaves what counts to its
+/// parent.
 class program_turn {
   public:
     enum class stage : uint8_t { idle, asking, holding };
@@ -33,19 +43,23 @@ class program_turn {
     void announce(operation what, const std::optional<phase_forecast>& coming);
     /// What is known has changed. Where nothing is any more, the layer's forecasts count again.
     void tell(const std::optional<phase_forecast>& coming);
+    /// After a wait that was interrupted; at other times nothing is done.
+    void ask_again();
 
     /// Takes the turn if that can be done at once. A load where it cannot; no system call but to wake the agent, and to
     /// ask for file locks of which a process of the job has inherited all that it holds.
     bool try_take();
     /// Waits for it: until it is this application's; nobody answers for page::patience_ns; or for
-    /// shared_file_system::starvation_ns.
-    void take();
+    /// shared_file_system::starvation_ns. False: it was interrupted.
+    bool take(interruption by = {});
     /// Takes part in a turn that another process of the application has: waits for page::patience_ns at most.
-    void join();
+    /// Likewise.
+    bool join(interruption by = {});
     /// While holding: one load. False: others are to have it, and step() would wait.
     [[nodiscard]] bool is_kept() const;
-    /// Between two accesses while holding: gives way if others are to have the turn, and takes it again.
-    void step();
+    /// Between two accesses while holding: gives way if others are to have the turn, and takes it again. False: it was
+    /// interrupted when it had given way.
+    bool step(interruption by = {});
     /// From any stage.
     void give_back();
 
@@ -66,7 +80,7 @@ class program_turn {
     void hold(passage how);
     void settle();
     [[nodiscard]] turn_place place() const { return {*shared_, *here_, *part_}; }
-    void wait_until_taken(bool follows, int64_t most_ns);
+    [[nodiscard]] bool wait_until_taken(bool follows, int64_t most_ns, interruption by);
 
     page* shared_ = nullptr;
     shared_file_system* here_ = nullptr;
@@ -74,7 +88,8 @@ class program_turn {
     process_part* part_ = nullptr;
     program_turns::part* own_ = nullptr;
     stage stage_ = stage::idle;
-    bool is_blocked_ = false;  ///< its wait counts in the page
+    bool asks_ = false;        ///< it counts in the page as one that asks
+    bool is_blocked_ = false;  ///< likewise, its wait
     passage how_ = passage::under_lease;
     int64_t asked_ns_ = 0;
     std::optional<int64_t> counted_before_;  ///< bytes of the process when it announced; none: it has waited since

@@ -61,7 +61,7 @@ void sleep_on_turn(const turn_place& at, uint32_t word, int64_t waited_ns);
 ///     waiter_facts facts(now_ns)
 ///     void go_out_of_turn(passage)
 ///     void leave_for_wait(now_ns)         before a sleep: from now on the agent sees it wait
-///     bool come_back()                    after it. False: this is a child that was forked off in the sleep
+///     bool come_back()                    after it. False: interrupted, or in a child that was forked off there
 template <class Waiter>
 std::optional<passage> wait_for_turn(const turn_place& at, Waiter& one, bool sleeps = true) {
     for (;;) {

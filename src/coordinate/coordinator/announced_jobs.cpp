@@ -1,4 +1,5 @@
 // Jobs that a batch system announces: what its administrator's messages do.
+#include <ranges>
 #include <utility>
 #include <vector>
 
@@ -10,7 +11,8 @@ namespace halcyon::coordinate {
 void coordinator::parts::turn_out(job& of, const std::string& reason, moment at) {
     std::vector<std::pair<uint64_t, connection_id>> agents;
     for (const agent& one : of.agents) agents.emplace_back(one.id, one.connection);
-    for (const auto& [id, connection] : agents) {
+    // From the end of the list on: those behind one that leaves move up.
+    for (const auto& [id, connection] : std::views::reverse(agents)) {
         phase.leaves(all, of, *registry::find_agent(of, id), at, out, by_user);
         if (connection == 0) continue;
         out.send(connection, refused{reason});

@@ -14,21 +14,6 @@ constexpr size_t most_holders_told = 8;
 /// That a look ahead may decide about, for all decisions together: a millisecond or two.
 constexpr size_t most_looked_at = 2048;
 
-/// Present ones that share storage with `id`, directly or through others.
-std::vector<const policy::application*> group_of(const std::vector<policy::application>& seen, uint64_t id) {
-    std::vector<const policy::application*> found;
-    std::vector<const policy::application*> left;
-    for (const auto& one : seen)
-        if (policy::present(one)) (one.id == id ? found : left).push_back(&one);
-    for (size_t i = 0; i < found.size(); ++i)
-        std::erase_if(left, [&, next = found[i]](const policy::application* one) {
-            const bool shares = policy::share_targets(*next, *one);
-            if (shares) found.push_back(one);
-            return shares;
-        });
-    return found;
-}
-
 }  // namespace
 
 /// Who is barred waits if anybody else wants the storage: not longer than anybody waits if it has moved bytes in a turn
@@ -84,15 +69,23 @@ void arbiter::decide(registry& all, phases& of, const turn_watch& watch, users& 
 
 /// Those that may move, but have no turn yet, wait until those that may not have stopped. Applications that were not
 /// seen have a standing turn, or are not there any more and may move yet: their targets are not known.
-bool arbiter::in_the_way(const registry& all, const job& of, const std::vector<uint64_t>& may_move) const {
-    const policy::application* const self = seen(of.id);
-    return std::ranges::any_of(all.active(), [&](uint64_t id) {
+void arbiter::find_those_in_the_way(const registry& all) {
+    in_the_way_.clear();
+    for (const uint64_t id : all.active()) {
         const job& one = all.jobs().at(id);
-        if (id == of.id || !one.has.any()) return false;
-        if (one.has.stage() == turn_stage::held && std::ranges::binary_search(may_move, id)) return false;
-        const policy::application* const other = seen(id);
-        return self == nullptr || other == nullptr || !one.in_phase() || policy::share_targets(*self, *other);
-    });
+        if (!one.has.any()) continue;
+        if (one.has.stage() == turn_stage::held && std::ranges::binary_search(may_move_, id)) continue;
+        const policy::application* const as = seen(id);
+        const bool is_known = as != nullptr && one.in_phase();
+        in_the_way_.add(is_known ? std::span<const uint32_t>(as->targets) : std::span<const uint32_t>());
+    }
+}
+
+/// Of one without a turn.
+bool arbiter::is_anybody_in_the_way_of(uint64_t id) {
+    const policy::application* const as = seen(id);
+    const auto targets = as != nullptr ? std::span<const uint32_t>(as->targets) : std::span<const uint32_t>();
+    return in_the_way_.group_at(targets) != policy::target_groups::nobody;
 }
 
 void arbiter::carry_out(registry& all, phases& of, const policy::decision& what, moment at, outbox& out) {
@@ -108,10 +101,14 @@ void arbiter::carry_out(registry& all, phases& of, const policy::decision& what,
     if (!recalled_.empty()) interruption_.recalled(at.now_s);
     may_move_ = what.move;
     std::ranges::sort(may_move_);
+    bool has_looked = false;
     for (const uint64_t id : what.move) {
         job* const one = all.find_job(id);
         if (one == nullptr || one->has.any() || !one->in_phase() || !one->connected()) continue;
-        if (of.relearning(at) || in_the_way(all, *one, may_move_)) continue;
+        if (of.relearning(at)) continue;
+        // Those that are granted their turns meanwhile are in nobody's way.
+        if (!std::exchange(has_looked, true)) find_those_in_the_way(all);
+        if (is_anybody_in_the_way_of(id)) continue;
         of.grant(all, *one, at, out);
         granted_.push_back(id);
     }
@@ -132,43 +129,39 @@ void arbiter::care_for_standing(registry& all, phases& of, moment at, outbox& ou
         return;
     }
     std::vector<job*> standing;
-    for (const uint64_t id : all.active())
-        if (job* const one = all.find_job(id); one->has.stage() == turn_stage::standing) standing.push_back(one);
+    for (const uint64_t id : all.active()) {
+        job* const one = all.find_job(id);
+        turn_keeper::tell_registered(*one, all.jobs().size() - 1, out);
+        if (one->has.stage() == turn_stage::standing) standing.push_back(one);
+    }
     for (job* const one : standing) of.recall(all, *one, at, out);
 }
 
 /// One entry for each group in which a turn was given or recalled.
 void arbiter::log(const registry& all, phases& of, const policy::decision& what, double now_s) {
-    std::vector<uint64_t> left = granted_;
-    left.insert(left.end(), recalled_.begin(), recalled_.end());
-    while (!left.empty()) {
+    std::vector<const policy::group_decision*> decided;
+    for (const policy::group_decision& one : what.groups) decided.push_back(&one);
+    std::ranges::sort(decided, {}, &policy::group_decision::first_id);
+    for (const changed_groups::group& group : changed_.find(seen_, granted_, recalled_)) {
         decision_log::entry made;
         made.at_s = now_s;
         made.unseen_share = of.learned().unseen_share();
-        uint64_t first = ~uint64_t{0};
-        auto group = group_of(seen_, left.front());
-        std::ranges::sort(group, {}, [&](const policy::application* one) {
-            return std::pair(std::ranges::find(left, one->id) == left.end(), one->arrived_s);
-        });
-        for (const policy::application* one : group) {
-            first = std::min(first, one->id);
-            const job& who = all.jobs().at(one->id);
-            made.pending.push_back({one->id, who.arrived_s});
+        for (const changed_groups::member& one : group.members) {
+            const job& who = all.jobs().at(one.of->id);
+            made.pending.push_back({who.id, who.arrived_s});
             if (made.believed.size() < decision_log::most_names)
-                made.believed.push_back({who.name, policy::sound::left_s(*one), policy::sound::demand(*one)});
-            if (std::ranges::find(granted_, one->id) != granted_.end()) made.move.push_back(who.name);
-            if (std::ranges::find(recalled_, one->id) != recalled_.end()) made.stop.push_back(who.name);
-            std::erase(left, one->id);
+                made.believed.push_back({who.name, policy::sound::left_s(*one.of), policy::sound::demand(*one.of)});
+            if (one.rank != changed_groups::unchanged) (one.moves ? made.move : made.stop).push_back(who.name);
         }
-        if (made.pending.empty()) break;
-        for (const policy::group_decision& its : what.groups)
-            if (its.first_id == first) {
-                made.why = its.why;
-                made.present = its.applications;
-                made.expected = its.expected;
-                made.alternatives.assign(what.alternatives.begin() + its.alternatives_begin,
-                                         what.alternatives.begin() + its.alternatives_end);
-            }
+        const auto at = std::ranges::lower_bound(decided, group.first_id, {}, &policy::group_decision::first_id);
+        if (at != decided.end() && (*at)->first_id == group.first_id) {
+            const policy::group_decision& its = **at;
+            made.why = its.why;
+            made.present = its.applications;
+            made.expected = its.expected;
+            made.alternatives.assign(what.alternatives.begin() + its.alternatives_begin,
+                                     what.alternatives.begin() + its.alternatives_end);
+        }
         of.log().add(std::move(made));
     }
 }

@@ -1,13 +1,16 @@
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
+#include "coordinate/coordinator/changed_groups.hpp"
 #include "coordinate/coordinator/expected_waits.hpp"
 #include "coordinate/coordinator/interruption_time.hpp"
 #include "coordinate/coordinator/phases.hpp"
 #include "coordinate/coordinator/search_budget.hpp"
 #include "coordinate/coordinator/turn_watch.hpp"
 #include "policy/decide.hpp"
+#include "policy/groups.hpp"
 
 namespace halcyon::coordinate {
 
@@ -42,7 +45,8 @@ class arbiter {
 
     bool see(const registry& all, const users& by_user, bool barred_ones, double now_s);
     void carry_out(registry& all, phases& of, const policy::decision& what, moment at, outbox& out);
-    [[nodiscard]] bool in_the_way(const registry& all, const job& of, const std::vector<uint64_t>& may_move) const;
+    void find_those_in_the_way(const registry& all);
+    [[nodiscard]] bool is_anybody_in_the_way_of(uint64_t id);
     void care_for_standing(registry& all, phases& of, moment at, outbox& out);
     void log(const registry& all, phases& of, const policy::decision& what, double now_s);
     [[nodiscard]] const policy::application* seen(uint64_t id) const;
@@ -54,6 +58,8 @@ class arbiter {
     std::vector<uint64_t> may_move_;         ///< of the latest decision, sorted
     std::vector<uint64_t> granted_;
     std::vector<uint64_t> recalled_;
+    policy::target_groups in_the_way_;  ///< targets that are not free yet
+    changed_groups changed_;
     expected_waits waits_;
     interruption_time interruption_;
     search_budget searches_;

@@ -46,14 +46,6 @@ double left_after(double left_s, double worked_s) {
 
 }  // namespace
 
-bool job::in_phase() const {
-    return std::ranges::any_of(agents, [](const agent& one) { return one.phase.has_value(); });
-}
-
-int64_t job::agents_in_phase() const {
-    return std::ranges::count_if(agents, [](const agent& one) { return one.phase.has_value(); });
-}
-
 bool job::connected() const {
     return std::ranges::any_of(agents, [](const agent& one) { return one.connection != 0; });
 }
@@ -75,12 +67,18 @@ void agent::note_beside(const begun_bytes::moved& moved, double movers_since_s, 
     beside.speed.add(static_cast<double>(moved.bytes), moved.seconds);
 }
 
-void agent::end_phase() {
-    phase.reset();
-    size_told = bytes_told = false;
-    ran_out_worked_s = never;
-    under_way = 0;
-    speed.phase_ended();
+void job::begin_phase(agent& one, const inform& what) {
+    in_phase_ += one.phase ? 0 : 1;
+    one.phase = what;
+}
+
+void job::end_phase(agent& one) {
+    in_phase_ -= one.phase ? 1 : 0;
+    one.phase.reset();
+    one.size_told = one.bytes_told = false;
+    one.ran_out_worked_s = never;
+    one.under_way = 0;
+    one.speed.phase_ended();
 }
 
 bool job::calls_under_way() const {

@@ -34,7 +34,7 @@ struct agent {
     int64_t nodes = 1;
     double stale_by_heard_s = never;  ///< lost, or back and has not told its phase again: then that is forgotten
 
-    std::optional<inform> phase;  ///< as told last, progress included
+    std::optional<inform> phase;  ///< as told last, progress included; begun and ended by the job
     bool size_told = false;       ///< bytes or time that were left of the phase, once at least
     bool bytes_told = false;      ///< likewise bytes
     // By the work of the application (job::worked_s): while it waits, its end comes no nearer.
@@ -65,7 +65,6 @@ struct agent {
     void note_beside(const begun_bytes::moved& moved, double movers_since_s, double now_s);
     /// After the phase has changed: whether anything is left of what was told.
     void note_left(double worked_s);
-    void end_phase();
 
     double wait_told_s = -1;  ///< `wait::expected_s`; negative: none told
     double wait_told_at_s = 0;
@@ -80,10 +79,12 @@ struct job {
     std::string account;
     uint32_t account_key = 0;
     double account_weight = 1;
+    /// In ascending order of their numbers.
     std::vector<agent> agents;
 
     turn has;                 ///< its turn
     int64_t others_told = 0;  ///< under this turn: that move, too
+    bool takes_itself_for_the_only_one = false;  ///< likewise: it came as a standing turn
     policy::movement state = policy::movement::computing;
     double since_s = 0;            ///< in this state
     double arrived_s = 0;          ///< begin of the phase of the application
@@ -117,12 +118,17 @@ struct job {
     bool fills_storage = false;          ///< seen beside others, and has not moved alone since
     double demand_decided_by = 1;        ///< most_demand() then
     bool proven = false;                 ///< has moved bytes in a turn that ended well
+    bool excused = false;                ///< it lost its last turn without fault, and has told no bytes under one since
     uint32_t penalties = 0;              ///< turns that it lost by its own fault
     double penalized_s = 0;
     double barred_until_s = 0;  ///< waits until then if anybody else wants the storage
 
-    [[nodiscard]] bool in_phase() const;
-    [[nodiscard]] int64_t agents_in_phase() const;
+    /// Of one of `agents`, as told; also where it was in one before.
+    void begin_phase(agent& one, const inform& what);
+    /// Also where it was in none.
+    void end_phase(agent& one);
+    [[nodiscard]] bool in_phase() const { return in_phase_ > 0; }
+    [[nodiscard]] int64_t agents_in_phase() const { return in_phase_; }
     [[nodiscard]] bool connected() const;
     /// An agent may move, or begin to, under the turn.
     [[nodiscard]] bool has_lease_out() const;
@@ -198,6 +204,7 @@ struct job {
     void describe(policy::application& into, double now_s) const;
 
   private:
+    int64_t in_phase_ = 0;  ///< agents: of thousands, each begins its phase and ends it
     sums lately_;
     double looked_s_ = -never;
     uint64_t looks_ = 0;

@@ -18,9 +18,30 @@ const std::vector<policy::application>& movers::list(const registry& all, double
     return list_;
 }
 
+/// Of one that is not counted yet. The targets of those that are gone are forgotten when they may be most of all.
+bool movers::may_have_company(const registry& all, const job& of) {
+    if (gone_ > counted_) {
+        taken_.clear();
+        gone_ = 0;
+        for (auto id = all.active().begin(); counted_ > 0 && id != all.active().end(); ++id)
+            if (const job& one = all.jobs().at(*id); *id != of.id && one.counted_mover) taken_.add(one.targets);
+    }
+    return taken_.group_at(of.targets) != policy::target_groups::nobody;
+}
+
+/// Where applications use targets of their own, that is no look at all of them.
 void movers::count(registry& all, job& of, int64_t more, double now_s) {
     of.forget_speed(now_s);
+    const bool alone = more > 0 ? !may_have_company(all, of) : of.others == 0;
     of.others = 0;
+    if (more > 0) {
+        taken_.add(of.targets);
+        ++counted_;
+    } else {
+        --counted_;
+        ++gone_;
+    }
+    if (alone) return;
     for (const uint64_t id : all.active()) {
         job& one = *all.find_job(id);
         if (id == of.id || !one.counted_mover || !policy::share_targets(of.targets, one.targets)) continue;

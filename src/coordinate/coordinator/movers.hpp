@@ -1,9 +1,12 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "coordinate/coordinator/outbox.hpp"
 #include "coordinate/coordinator/registry.hpp"
+#include "policy/groups.hpp"
 
 namespace halcyon::coordinate {
 
@@ -13,8 +16,8 @@ class movers {
   public:
     /// As they were when the list was made.
     const std::vector<policy::application>& list(const registry& all, double now_s);
-    /// `of` is one more at its targets, or one less. What was told of speeds is not about the new company.
-    static void count(registry& all, job& of, int64_t more, double now_s);
+    /// `of` is one more at its targets, or one less (-1). What was told of speeds is not about the new company.
+    void count(registry& all, job& of, int64_t more, double now_s);
     /// Who moves, or how, has changed.
     void change() { known_ = told_ = false; }
     /// An agent has not heard it.
@@ -23,9 +26,15 @@ class movers {
     void tell(registry& all, outbox& out);
 
   private:
+    [[nodiscard]] bool may_have_company(const registry& all, const job& of);
+
     std::vector<policy::application> list_;
     bool known_ = false;
     bool told_ = true;
+    /// Of those that are counted, and of some that no longer are: whoever uses none of them has no company.
+    policy::target_groups taken_;
+    size_t counted_ = 0;
+    size_t gone_ = 0;  ///< whose targets are taken still
 };
 
 }  // namespace halcyon::coordinate

@@ -56,11 +56,11 @@ void phases::movers_changed(double now_s) {
 void phases::set_targets(registry& all, job& of, std::vector<uint32_t> targets, double now_s) {
     if (targets == of.targets) return;
     if (of.counted_mover) {
-        movers::count(all, of, -1, now_s);
+        movers_.count(all, of, -1, now_s);
         movers_changed(now_s);
     }
     all.set_targets(of, std::move(targets));
-    if (of.counted_mover) movers::count(all, of, 1, now_s);
+    if (of.counted_mover) movers_.count(all, of, 1, now_s);
 }
 
 /// What an application uses only grows until its phase is over.
@@ -78,7 +78,7 @@ void phases::settle(registry& all, job& of, double now_s) {
     all.note_state(of, now_s);
     if (of.moves() != of.counted_mover) {
         of.counted_mover = of.moves();
-        movers::count(all, of, of.counted_mover ? 1 : -1, now_s);
+        movers_.count(all, of, of.counted_mover ? 1 : -1, now_s);
         movers_changed(now_s);
     }
     if (!of.in_phase()) set_targets(all, of, {}, now_s);
@@ -131,7 +131,7 @@ void phases::informed(registry& all, job& of, agent& by, const inform& what, mom
     if (what.lease == 0) by.lease = 0;  // what it was told of was lost with a connection, or is told again below
     if (what.fence > 0 ? what.fence >= by.unheard_fence : what.lease == of.has.lease()) by.unheard_fence = 0;
     const bool other_use = by.phase && by.phase->demand != what.demand;
-    by.phase = what;
+    of.begin_phase(by, what);
     add_targets(all, of, begins, std::exchange(by.phase->targets, {}), at.now_s);
     by.left_told_worked_s = by.bytes_told_worked_s = of.worked_s;
     if (what.left_s > 0) by.bytes_told = false;  // of a time that is told without bytes, none are beyond
@@ -219,7 +219,8 @@ void phases::progressed(registry& all, job& of, agent& by, const progress& what,
         if (!asked || what.bytes_moved > 0) ++out.counted.dropped_progress;
         return;
     }
-    out.counted.bytes_moved += static_cast<uint64_t>(what.bytes_moved);
+    // Of a count that began anew, Prometheus would take all for moved since.
+    out.counted.bytes_moved += std::min(static_cast<uint64_t>(what.bytes_moved), UINT64_MAX - out.counted.bytes_moved);
     of.moved_bytes = std::min(most_bytes_together, of.moved_bytes + what.bytes_moved);
     by.phase->bytes_moved = std::min(most_bytes_together, by.phase->bytes_moved + what.bytes_moved);
     of.work(at.now_s);
@@ -241,7 +242,10 @@ void phases::progressed(registry& all, job& of, agent& by, const progress& what,
         all.note_state(of, at.now_s);
         return;
     }
-    if (what.bytes_moved > 0) of.moved_heard_s = at.heard_s;
+    if (what.bytes_moved > 0) {
+        of.moved_heard_s = at.heard_s;
+        of.excused = false;
+    }
     const double over_s = believed_over_s(by, what.over_s, at.now_s);
     const auto moved = by.speed.observe(what.bytes_moved, over_s, what.under_way > 0);
     if (what.under_way > 0 && by.speed.ahead_s() > 0) of.busy_heard_s = at.heard_s;
@@ -265,10 +269,16 @@ void phases::progressed(registry& all, job& of, agent& by, const progress& what,
     }
 }
 
+/// The turn counts up to now where it ends. Thousands of agents may end their parts of it one after the other, and each
+/// charge looks at all of them.
+void phases::charge(job& of, bool ends, double now_s) {
+    if (ends || now_s - of.charged_s >= job::between_looks_s) had_.charge(of, now_s);
+}
+
 /// An answer has come, or will not come any more.
 void phases::proceed(registry& all, job& of, moment at, outbox& out) {
     if (!of.has.ending()) return;
-    had_.charge(of, at.now_s);
+    charge(of, of.has.all_stopped(), at.now_s);
     of.work(at.now_s);
     if (!turns_.proceed(of, out)) return;
     of.proven = of.proven || of.moved_bytes > 0;
@@ -303,16 +313,16 @@ void phases::stopped(registry& all, job& of, agent& by, const coordinate::stoppe
 /// The phase of one agent is over. That of the application is over with the last one, and with it the turn.
 void phases::finish(registry& all, job& of, agent& by, moment at, outbox& out) {
     of.work(at.now_s);
-    had_.charge(of, at.now_s);
-    const double cost = cost_now(of, how_, at.now_s);
-    const bool had_phase = by.phase.has_value();
-    by.end_phase();
+    const bool is_last = by.phase && of.agents_in_phase() == 1;
+    charge(of, is_last, at.now_s);
+    const double cost = is_last ? cost_now(of, how_, at.now_s) : 0;
+    of.end_phase(by);
     by.wait_told_s = -1;
     if (by.unheard_fence == 0) {
         by.lease = 0;
         if (of.has.ending()) of.has.stopped(by.id);
     }
-    if (had_phase && !of.in_phase()) {
+    if (is_last) {
         of.trust.ended(of.worked_s);
         log_.phase_ended({of.id, of.arrived_s}, cost);
         of.proven = of.proven || (of.has.any() && of.moved_bytes > 0);
@@ -331,9 +341,12 @@ void phases::released(registry& all, job& of, agent& by, const release& what, mo
 
 void phases::leaves(registry& all, job& of, agent& by, moment at, outbox& out, users& by_user) {
     by.unheard_fence = 0;
+    const bool took_part = by.phase || by.lease != 0 || by.next || of.has.any();
     if (by.phase || by.lease != 0) finish(all, of, by, at, out);
     all.remove_agent(of, by.id);
     if (!of.agents.empty()) {
+        changed_ = true;
+        if (!took_part) return;  // nothing else has changed; of thousands, all may leave at once
         proceed(all, of, at, out);
         settle(all, of, at.now_s);
         return;
@@ -341,7 +354,7 @@ void phases::leaves(registry& all, job& of, agent& by, moment at, outbox& out, u
     by_user.remove_application(of.user);
     learned_.forget(of.id);
     if (of.counted_mover) {
-        movers::count(all, of, -1, at.now_s);
+        movers_.count(all, of, -1, at.now_s);
         movers_changed(at.now_s);
     }
     all.remove_job(of.id);
@@ -383,7 +396,7 @@ void phases::forget_stale(registry& all, job& of, moment at, outbox& out) {
         if (one.connection != 0) one.stale_by_heard_s = never;
         had_.charge(of, at.now_s);
         const bool had_phase = one.phase.has_value();
-        one.end_phase();
+        of.end_phase(one);
         if (one.connection == 0) one.lease = 0;
         // One that is back was called back once more, and calls of it may be under way until it says that it stopped.
         if (one.connection == 0) of.has.gone(one.id);

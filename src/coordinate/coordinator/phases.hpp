@@ -94,6 +94,7 @@ class phases {
     void settle(registry& all, job& of, double now_s);
     void place(job& of, bool before_all, moment at);
     void begin(job& of, const inform& what, moment at, outbox& out);
+    void charge(job& of, bool ends, double now_s);
     void finish(registry& all, job& of, agent& by, moment at, outbox& out);
     void proceed(registry& all, job& of, moment at, outbox& out);
     bool show_lease(registry& all, job& of, const inform& what, moment at, outbox& out);

@@ -25,8 +25,8 @@ job* registry::find_job(uint64_t id) {
 }
 
 agent* registry::find_agent(job& of, uint64_t id) {
-    const auto at = std::ranges::find(of.agents, id, &agent::id);
-    return at == of.agents.end() ? nullptr : &*at;
+    const auto at = std::ranges::lower_bound(of.agents, id, {}, &agent::id);
+    return at == of.agents.end() || at->id != id ? nullptr : &*at;
 }
 
 job& registry::add_job(const registration& what, uint32_t user) {
@@ -95,8 +95,9 @@ void registry::remove_agent(job& of, uint64_t agent_id) {
     agent* const one = find_agent(of, agent_id);
     if (one == nullptr) return;
     of.has.gone(agent_id);
+    of.end_phase(*one);
     if (peer* const by = find_peer(one->connection)) by->job = by->agent = 0;
-    std::erase_if(of.agents, [&](const agent& each) { return each.id == agent_id; });
+    of.agents.erase(of.agents.begin() + (one - of.agents.data()));
 }
 
 void registry::remove_job(uint64_t id) {

@@ -14,6 +14,10 @@ constexpr uint32_t observations_of_known = 8;
 constexpr double surprising = 0.8;
 /// Of each application. An unseen writer is known earlier than that.
 constexpr size_t surprises_believed = 64;
+/// Of more movers, no speeds are compared: that is work for each pair of them, at each report. And nothing is learnt of
+/// an application beside more that share its storage: each of them is too small a part of what slows it down, and the
+/// table of pairs would forget all others.
+constexpr size_t most_compared = 32;
 /// Speeds are relative to the usual one, so as many are above 1 as below. But one that is much faster than usual
 /// (caches took it) must not hide others that are slower.
 constexpr double fastest = 1.25;
@@ -30,6 +34,7 @@ void side_by_side::disturbed(double until_s) {
 }
 
 bool side_by_side::all_known(std::span<const policy::application> movers) const {
+    if (movers.size() > most_compared) return false;
     for (const auto& one : movers)
         for (const auto& other : movers)
             if (one.id != other.id && policy::share_targets(one, other) &&
@@ -76,8 +81,11 @@ void side_by_side::report(uint64_t one, std::span<const policy::application> mov
     surprises_ = surprises ? surprises_ + 1 : 0;
     if (unseen_share() > 0 || (surprises && surprises_ < surprises_believed * movers.size())) return;
     std::vector<const policy::application*> others;
-    for (const auto& other : movers)
-        if (other.id != one && policy::share_targets(*self, other)) others.push_back(&other);
+    for (const auto& other : movers) {
+        if (other.id == one || !policy::share_targets(*self, other)) continue;
+        if (others.size() == most_compared) return;
+        others.push_back(&other);
+    }
     if (!others.empty()) learned_.observe(*self, others, speed);
 }
 

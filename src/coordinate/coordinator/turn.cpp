@@ -25,15 +25,21 @@ void turn::recall(const std::vector<uint64_t>& agents, double overdue_at_s, doub
     for (const uint64_t agent : agents) answers_.push_back({agent});
 }
 
+std::vector<turn::answer>::const_iterator turn::find(uint64_t agent) const {
+    const auto at = std::ranges::lower_bound(answers_, agent, {}, &answer::agent);
+    return at == answers_.end() || at->agent != agent ? answers_.end() : at;
+}
+
 turn::answer* turn::of(uint64_t agent) {
-    const auto at = std::ranges::find(answers_, agent, &answer::agent);
-    return at == answers_.end() ? nullptr : &*at;
+    const auto at = find(agent);
+    return at == answers_.end() ? nullptr : &answers_[static_cast<size_t>(at - answers_.begin())];
 }
 
 bool turn::answered(uint64_t agent, uint64_t round) {
     answer* const one = of(agent);
     if (one == nullptr || one->told) return false;
     one->told = true;
+    ++told_;
     highest_round_ = std::max(highest_round_, round);
     return true;
 }
@@ -41,22 +47,23 @@ bool turn::answered(uint64_t agent, uint64_t round) {
 bool turn::stopped(uint64_t agent) {
     answer* const one = of(agent);
     if (one == nullptr || one->stopped) return false;
+    told_ += one->told ? 0 : 1;
+    ++stopped_;
     one->told = one->stopped = true;
     return true;
 }
 
 void turn::gone(uint64_t agent) {
-    std::erase_if(answers_, [&](const answer& one) { return one.agent == agent; });
+    const auto at = find(agent);
+    if (at == answers_.end()) return;
+    told_ -= at->told ? 1 : 0;
+    stopped_ -= at->stopped ? 1 : 0;
+    answers_.erase(at);
 }
 
 bool turn::waits_for(uint64_t agent) const {
-    return std::ranges::any_of(answers_, [&](const answer& one) { return one.agent == agent && !one.stopped; });
-}
-bool turn::all_answered() const {
-    return std::ranges::all_of(answers_, &answer::told);
-}
-bool turn::all_stopped() const {
-    return std::ranges::all_of(answers_, &answer::stopped);
+    const auto at = find(agent);
+    return at != answers_.end() && !at->stopped;
 }
 
 uint64_t turn::stop() {

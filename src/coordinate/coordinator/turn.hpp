@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -24,7 +25,7 @@ class turn {
     void hold();
     /// No phase goes on under it any more; the lease may still be used.
     void stand();
-    /// `excused_until_s`: no call under way is a reason to wait for it any longer.
+    /// `agents`: in ascending order. `excused_until_s`: no call under way is a reason to wait for it any longer.
     void recall(const std::vector<uint64_t>& agents, double overdue_at_s, double excused_until_s);
     /// False: nobody asked, or it answered already.
     bool answered(uint64_t agent, uint64_t round);
@@ -34,8 +35,8 @@ class turn {
     void gone(uint64_t agent);
 
     [[nodiscard]] bool waits_for(uint64_t agent) const;
-    [[nodiscard]] bool all_answered() const;
-    [[nodiscard]] bool all_stopped() const;
+    [[nodiscard]] bool all_answered() const { return told_ == answers_.size(); }
+    [[nodiscard]] bool all_stopped() const { return stopped_ == answers_.size(); }
     [[nodiscard]] double overdue_at_s() const { return overdue_at_s_; }
     [[nodiscard]] double excused_until_s() const { return excused_until_s_; }
     /// All have answered: returns the round to stop before.
@@ -51,6 +52,7 @@ class turn {
         bool told = false;
         bool stopped = false;
     };
+    [[nodiscard]] std::vector<answer>::const_iterator find(uint64_t agent) const;
     answer* of(uint64_t agent);
 
     turn_stage stage_ = turn_stage::none;
@@ -58,7 +60,9 @@ class turn {
     uint64_t highest_round_ = 0;
     double overdue_at_s_ = 0;
     double excused_until_s_ = 0;
-    std::vector<answer> answers_;
+    std::vector<answer> answers_;  ///< by agent: of thousands, each answers
+    size_t told_ = 0;              ///< of them
+    size_t stopped_ = 0;           ///< likewise
 };
 
 }  // namespace halcyon::coordinate

@@ -12,6 +12,7 @@ void begin(job& of, double now_s, double heard_s) {
     of.moved_heard_s = of.turn_heard_s = heard_s;
     of.charged_s = now_s;
     of.others_told = 0;
+    of.takes_itself_for_the_only_one = false;
     of.worked_at_s = now_s;
     of.speed = 0;
     for (agent& one : of.agents) one.reported_s = one.over_until_s = now_s;
@@ -62,6 +63,7 @@ void turn_keeper::tell_standing(job& of, agent& to, outbox& out) {
 void turn_keeper::hold_standing(job& of, double now_s, double heard_s) {
     of.has.hold();
     begin(of, now_s, heard_s);
+    of.takes_itself_for_the_only_one = true;
 }
 
 void turn_keeper::take_over(job& of, uint64_t lease, double now_s, double heard_s) {
@@ -130,11 +132,16 @@ void turn_keeper::tell_others(job& of, outbox& out) {
     out.send_all(of, company{of.has.lease(), of.others});
 }
 
+void turn_keeper::tell_registered(job& of, size_t others, outbox& out) {
+    if (of.has.stage() != turn_stage::held || !std::exchange(of.takes_itself_for_the_only_one, false)) return;
+    out.send_all(of, company{of.has.lease(), of.others, static_cast<int64_t>(others)});
+}
+
 void turn_keeper::void_lease(job& of, const char* reason, outbox& out) {
     out.send_all(of, voided{of.has.lease(), reason});
     // Others were never told of it, and wait on.
     for (agent& one : of.agents)
-        if (one.lease != 0) one.end_phase();
+        if (one.lease != 0) of.end_phase(one);
     end(of);
 }
 

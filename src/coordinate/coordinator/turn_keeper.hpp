@@ -32,6 +32,8 @@ class turn_keeper {
     void repeat(job& of, agent& to, outbox& out);
     /// How many others move, if that has changed.
     static void tell_others(job& of, outbox& out);
+    /// That the phase is none of the only application any more: so many others are registered.
+    static void tell_registered(job& of, size_t others, outbox& out);
     /// Ends the turn with the phases of all agents that have the lease: these must be informed anew.
     void void_lease(job& of, const char* reason, outbox& out);
 

@@ -1,6 +1,7 @@
 #include "coordinate/coordinator/turn_watch.hpp"
 
 #include <algorithm>
+#include <ranges>
 
 namespace halcyon::coordinate {
 
@@ -21,9 +22,12 @@ double first_waiter_heard_s(const registry& all, const job& of) {
 
 void turn_watch::take_away(registry& all, phases& of, job& from, const char* reason, users& by_user, moment at,
                            outbox& out) const {
-    const bool no_fault = from.calls_under_way() && (from.proven || from.moved_bytes > 0);
+    const bool no_fault = from.calls_under_way() && (from.proven || from.moved_bytes > 0) && !from.excused;
     of.void_turn(all, from, reason, at, out);
-    if (no_fault) return;
+    if (no_fault) {
+        from.excused = true;
+        return;
+    }
     from.barred_until_s = at.now_s + bar_s(from.penalties, from.penalized_s, how_.stalled_s, at.now_s);
     by_user.penalize(from.user, how_.stalled_s, at.now_s);
 }
@@ -82,8 +86,9 @@ void turn_watch::expire(registry& all, phases& of, users& by_user, moment at, ou
         std::vector<uint64_t> gone;
         for (const agent& each : one.agents)
             if (each.connection == 0 && each.stale_by_heard_s <= at.heard_s) gone.push_back(each.id);
-        // With the last one, the job is gone, too.
-        for (const uint64_t each : gone) of.leaves(all, one, *registry::find_agent(one, each), at, out, by_user);
+        // With the last one, the job is gone, too. From the end of the list on: those behind one that leaves move up.
+        for (const uint64_t each : std::views::reverse(gone))
+            of.leaves(all, one, *registry::find_agent(one, each), at, out, by_user);
     }
 }
 

@@ -8,8 +8,9 @@ namespace halcyon::coordinate {
 /// Whoever loses a turn by its own fault has a penalty, and waits longer for the next one.
 ///
 /// A call under way moves, but its bytes are told when it begins, and a sync has none. So an application that tells of
-/// calls under way has more time, as their bytes need at its mean speed, and no penalty if it has moved bytes before.
-/// That can be a lie, but the bytes that are told can be as well: nothing is gained by it.
+/// calls under way has more time, as their bytes need at its mean speed, and no penalty if it has moved bytes before:
+/// once, until it moves more. A call that never returns would else cost others their patience again and again. That can
+/// be a lie, but the bytes that are told can be as well: nothing is gained by it.
 class turn_watch {
   public:
     explicit turn_watch(const settings& how) : how_(how) {}

@@ -125,7 +125,8 @@ result<bool> clients::read_all(int64_t rest_ns) {
     turns_.begin_pass();
     uint64_t handled = handled_;
     left_in_part_ = false;
-    if (auto done = loop_.run_once(rest_ns); !done) return done.why();
+    // Of a client that waits, the lines may have been received already: nothing wakes the loop for them.
+    if (auto done = loop_.run_once(turns_.anybody_waits() ? 0 : rest_ns); !done) return done.why();
     const int64_t until_ns = monotonic_ns() + reading_ns;
     bool all = true;
     for (size_t rounds = all_.size() / events_a_round + 1;
@@ -150,9 +151,17 @@ void clients::read_waiting(int64_t until_ns) {
     }
 }
 
+/// An open one.
+void clients::read_or_wait(connection_id id, client& c) {
+    if (!turns_.may_read(id, c.user)) return handler_.waits(id);
+    ++read_;
+    read_in_turn(id, c);
+}
+
 void clients::read_in_turn(connection_id id, client& c) {
     const uid_t user = c.user;
     const int64_t begin_ns = monotonic_ns();
+    read_until_ns_ = begin_ns + turns_.left_ns(user);
     read(id, c);
     turns_.was_read(user, monotonic_ns() - begin_ns);
 }
@@ -167,10 +176,9 @@ void clients::ready(connection_id id, uint32_t events) {
         if (!all_.contains(id)) return;
     }
     if ((events & ~uint32_t{EPOLLOUT}) == 0 || turns_.waits(id)) return;
-    if (c.at == stage::open && !turns_.may_read(id, c.user)) return handler_.waits(id);
+    if (c.at == stage::open) return read_or_wait(id, c);
     ++read_;
-    if (c.at != stage::open) return read(id, c);
-    read_in_turn(id, c);
+    read(id, c);
 }
 
 void clients::read(connection_id id, client& c) {
@@ -184,13 +192,15 @@ void clients::read(connection_id id, client& c) {
     }
     const auto got = c.connection.read_lines([&](std::string_view line) { return take(id, c, line); });
     // A handler only sends and finishes; neither destroys a client that is being read.
-    if (got && *got == line_connection::input::open) {
-        left_in_part_ = left_in_part_ || c.connection.incomplete_bytes() > 0;
-        if (c.at == stage::open) charge(id, c);
+    const bool was_open = c.at == stage::open;
+    if (got && *got != line_connection::input::ended) {
+        if (*got == line_connection::input::open)
+            left_in_part_ = left_in_part_ || c.connection.incomplete_bytes() > 0;
+        else if (was_open)
+            turns_.wait(id, c.user);
+        if (was_open) charge(id, c);
         return;
     }
-    if (got && *got == line_connection::input::paused) return;
-    const bool was_open = c.at == stage::open;
     if (!got && got.why().system_errno == EMSGSIZE && was_open) {
         ++counted_.refused_long_lines;
         handler_.said_too_much(id);
@@ -200,11 +210,11 @@ void clients::read(connection_id id, client& c) {
     drop(id);
 }
 
-/// Whether to go on reading.
+/// Whether to go on reading: where there is more, until the part of the user is used up.
 bool clients::take(connection_id id, client& c, std::string_view line) {
     if (c.at == stage::open) {
         handler_.said(id, line);
-        return c.at == stage::open;
+        return c.at == stage::open && (c.connection.incomplete_bytes() == 0 || monotonic_ns() < read_until_ns_);
     }
     if (c.at != stage::proving) return false;
     c.at = stage::checking;
@@ -236,7 +246,7 @@ void clients::collect_verdicts() {
         // Lines may have come with the answer already.
         if (all_.contains(one.connection) && c.at == stage::open) {
             wait_for(one.connection, c, EPOLLIN);
-            read(one.connection, c);
+            read_or_wait(one.connection, c);
         }
     }
 }

@@ -25,8 +25,9 @@ namespace halcyon::coordinate {
 /// may take. Nothing here waits for a client.
 ///
 /// A connection is read once a round of the loop, and those of a user no longer than its part of a pass, so that
-/// clients that never stop sending delay nobody but others of their user. A client that does not read is closed when
-/// more than its bound waits for it, and so is one whose user's connections together take more memory than a user may.
+/// clients that never stop sending delay nobody but others of their user. Lines for which there was no time in one pass
+/// are handled in later ones, in their order. A client that does not read is closed when more than its bound waits for
+/// it, and so is one whose user's connections together take more memory than a user may.
 class clients {
   public:
     clients(event_loop& loop, client_handler& handler, daemon_counts& counted);
@@ -78,6 +79,7 @@ class clients {
     };
 
     void ready(connection_id id, uint32_t events);
+    void read_or_wait(connection_id id, client& c);
     void read_in_turn(connection_id id, client& c);
     void read_waiting(int64_t until_ns);
     void read(connection_id id, client& c);
@@ -113,6 +115,7 @@ class clients {
     uint64_t handled_ = 0;       ///< events since the start: whether there was anything to do
     uint64_t read_ = 0;          ///< those of them that did not have to wait
     bool left_in_part_ = false;  ///< of a client that was read there may be more
+    int64_t read_until_ns_ = 0;  ///< the open client that is being read
 };
 
 }  // namespace halcyon::coordinate

@@ -17,9 +17,10 @@ void fault_report::look(std::vector<double>& told, const Counts& now, std::strin
     size_t i = 0;
     each_count(now, [&](const char* name, auto value, const char* what) {
         if (i == told.size()) told.push_back(0);
-        const double before = std::exchange(told[i++], static_cast<double>(value));
-        const auto new_ones = static_cast<uint64_t>(static_cast<double>(value) - before);
-        if (new_ones == 0 || !is_fault(name)) return;
+        const auto now_counted = static_cast<double>(value);
+        const double before = std::exchange(told[i++], now_counted);
+        if (!(now_counted > before) || !is_fault(name)) return;
+        const auto new_ones = static_cast<uint64_t>(now_counted - before);
         text += (text.empty() ? "" : "; ") + std::string(what) + " (" + std::to_string(new_ones) + ")";
     });
 }

@@ -117,7 +117,8 @@ bool coordinate_layer::start(const settings& wanted, char* complaint, size_t com
     }
     const double ns_per_tick = measure_tick();
     asks_.start(*shared_, *slot_, files_, wanted.forecasts, wanted.forecasting);
-    for (size_t i = 0; i < shared_->file_systems; ++i) takers_[i].start(*shared_, *slot_, i, ns_per_tick, asks_);
+    for (size_t i = 0; i < shared_->known_file_systems(); ++i)
+        takers_[i].start(*shared_, *slot_, i, ns_per_tick, asks_);
     note_program(*slot_);
     locks_.start(*slot_);
     notice_ends(*this);
@@ -322,7 +323,7 @@ void coordinate_layer::lock(size_t at, calls::call_record& record, const calls::
 }
 
 void coordinate_layer::forget_calls(own_calls& of_thread) {
-    for (size_t i = 0; i < shared_->file_systems; ++i) takers_[i].forget_calls(of_thread);
+    for (size_t i = 0; i < shared_->known_file_systems(); ++i) takers_[i].forget_calls(of_thread);
 }
 
 void coordinate_layer::on_absence(std::string_view, uint64_t) {}
@@ -342,7 +343,8 @@ void coordinate_layer::on_end(calls::ending how) {
     slot_->forecasts.fetch_add(made - std::exchange(told_forecasts_, made));
     slot_->forecasts_left_out.fetch_add(left_out - std::exchange(told_left_out_, left_out));
     static char text[process_facts::longest_text];
-    const size_t used = process_facts::describe(text, sizeof text, *shared_, *slot_, ending);
+    const size_t used =
+        process_facts::describe(text, sizeof text, *shared_, shared_->known_file_systems(), *slot_, ending);
     if (facts_path_[0] == '\0' || used == 0) return true;
     const calls::held_signals no_harm;
     const int fd = calls::descriptors::open_out_of_the_way(facts_path_, O_WRONLY | O_CREAT | O_TRUNC);

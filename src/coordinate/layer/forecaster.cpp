@@ -95,7 +95,7 @@ int64_t forecaster::work(void* self) {
 int64_t forecaster::look(int64_t now_ns) {
     const uint32_t begun = begun_.exchange(0);
     bool asks = (begun | off_.exchange(0)) != 0;
-    for (size_t i = 0; i < shared_->file_systems; ++i) {
+    for (size_t i = 0; i < shared_->known_file_systems(); ++i) {
         place& here = places_[i];
         if ((begun >> i & 1U) != 0) {
             // A short pause between two looks.
@@ -107,7 +107,7 @@ int64_t forecaster::look(int64_t now_ns) {
     }
     if (asks) ask(begun, now_ns);
     int64_t again_ns = calls::woken_thread::only_woken;
-    for (size_t i = 0; i < shared_->file_systems; ++i) {
+    for (size_t i = 0; i < shared_->known_file_systems(); ++i) {
         const place& here = places_[i];
         if (!here.in_phase) continue;
         const int64_t until_ns = here.late_ns == INT64_MAX ? longest_sleep_ns : here.late_ns - now_ns;
@@ -176,7 +176,7 @@ void forecaster::ask(uint32_t begun, int64_t now_ns) {
     }
     const int64_t worked_before = calls::processor_ns();
     std::array<int64_t, most> moved{};
-    for (size_t i = 0; i < shared_->file_systems; ++i) {
+    for (size_t i = 0; i < shared_->known_file_systems(); ++i) {
         place& here = places_[i];
         const auto* const last_end = here.last_end.load(relaxed);
         const bool none_ended = last_end != nullptr && last_end->load(relaxed) == here.begun.load(relaxed);
@@ -186,7 +186,7 @@ void forecaster::ask(uint32_t begun, int64_t now_ns) {
     }
     if (forecasts_(*coming_)) {
         const coming_phases phases(*coming_, *files_, shared_->pause_ns);
-        for (size_t i = 0; i < shared_->file_systems; ++i) {
+        for (size_t i = 0; i < shared_->known_file_systems(); ++i) {
             const bool begins = (begun >> i & 1U) != 0;
             const coming_phases::said by_walk = phases.at(i, begins, i == last_begun_.load(relaxed));
             tell(i, judge(i, by_walk, begins, moved[i], now_ns));

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 
+#include "base/clock.hpp"
 #include "base/futex.hpp"
 #include "base/node_identity.hpp"
 #include "coordinate/page/held_locks.hpp"
@@ -23,18 +24,21 @@ constexpr size_t operation_count = operation_names.size();
 int64_t nanoseconds(double seconds) {
     return static_cast<int64_t>(seconds * 1e9);
 }
-double seconds(int64_t ns) {
-    return static_cast<double>(ns) / 1e9;
+
+/// Of forecasts: no sum is beyond what each of them is bounded by (phase_forecast::read_from), or it may be too large
+/// for a number.
+int64_t sum_of(int64_t all, int64_t one) {
+    return std::min(all + one, phase_forecast::farthest);
 }
 
 void add_next(node_state& all, const phase_forecast& one, int64_t now_ns) {
     if (!one.expects_next(now_ns)) return;
-    all.next_bytes += one.next_bytes;
-    const double next = std::max(seconds(one.next_in_ns - (now_ns - one.told_ns)), 0.0);
+    all.next_bytes = sum_of(all.next_bytes, one.next_bytes);
+    const double next = std::max(in_seconds(one.next_in_ns - (now_ns - one.told_ns)), 0.0);
     if (all.next_probability > 0 && next >= all.next_in_s) return;
     all.next_in_s = next;
-    all.next_deviation_s = seconds(one.next_deviation_ns);
-    all.next_alone_s = seconds(one.next_alone_ns);
+    all.next_deviation_s = in_seconds(one.next_deviation_ns);
+    all.next_alone_s = in_seconds(one.next_alone_ns);
     all.next_probability = one.next_probability;
 }
 
@@ -46,9 +50,9 @@ int64_t add_forecast(node_state& all, const process_part& of, int64_t in_step, i
     const bool is_of_phase = of.begun_ns.load(relaxed) <= one.told_ns;
     if (!is_of_phase) one = one.in_next();
     const int64_t moved = of.moved.load(relaxed) + of.unasked.load(relaxed) + in_step;
-    all.forecasts = std::max(all.forecasts, seconds(one.told_ns));
-    all.bytes_left += one.bytes_left_after(moved);
-    all.left_s = std::max(all.left_s, seconds(one.left_ns_after(moved, now_ns)));
+    all.forecasts = std::max(all.forecasts, in_seconds(one.told_ns));
+    all.bytes_left = sum_of(all.bytes_left, one.bytes_left_after(moved));
+    all.left_s = std::max(all.left_s, in_seconds(one.left_ns_after(moved, now_ns)));
     add_next(all, one, now_ns);
     const bool aggregates = of.aggregates.load(relaxed) != 0 || of.inside.load(relaxed) != rounds::none;
     return aggregates && is_of_phase ? one.moved_beyond(moved) : 0;
@@ -136,6 +140,7 @@ result<agent_page> agent_page::create(const settings& wanted) {
     }
     shared.bytes = sizeof(page);
     shared.pid_namespace = pid_namespace();
+    shared.time_namespace = time_namespace();
     shared.patience_ns = nanoseconds(wanted.patience_s);
     shared.pause_ns = nanoseconds(wanted.pause_s);
     shared.file_systems = static_cast<uint32_t>(wanted.mounts.size());
@@ -277,7 +282,7 @@ size_t agent_page::free_dead(const std::function<void(const process_slot&)>& unt
             continue;
         }
         if (untold && slot.told.load() != process_slot::itself) untold(slot);
-        for (size_t at = 0; at < all.file_systems; ++at) {
+        for (size_t at = 0; at < file_systems(); ++at) {
             shared_file_system& here = all.file_system[at];
             process_part& part = slot.at[at];
             here.past_moved.fetch_add(part.moved.load(relaxed), relaxed);

@@ -30,7 +30,7 @@ class agent_page {
 
     [[nodiscard]] page& shared() const { return *reinterpret_cast<page*>(memory_.data()); }
     [[nodiscard]] int fd() const { return memory_.fd(); }
-    [[nodiscard]] size_t file_systems() const { return shared().file_systems; }
+    [[nodiscard]] size_t file_systems() const { return published_.size(); }
 
     /// Changes the turn and wakes who waits for it. `stop_round`: with permission::stop. `bytes`: of the lease, in
     /// place of what is left of the one before.

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <initializer_list>
 
+#include "base/fnv.hpp"
 #include "calls/state/direct_call.hpp"
 #include "calls/state/mpi_launch.hpp"
 
@@ -28,11 +29,10 @@ int64_t number_of(std::initializer_list<const char*> variables) {
     return value > 0 && value <= 1'000'000'000 ? value : 1;
 }
 
-/// FNV-1a.
 uint64_t hash_of(const char* text, uint64_t seed) {
-    uint64_t value = 0xcbf29ce484222325 ^ seed;
-    for (; *text != '\0'; ++text) value = (value ^ static_cast<unsigned char>(*text)) * 0x100000001b3;
-    return value;
+    fnv1a hash(seed);
+    hash.add(text);
+    return hash.value();
 }
 
 bool is_plain(char c) {

@@ -14,8 +14,8 @@ inline constexpr size_t no_mount = SIZE_MAX;
 /// The file system with the longest mount that the path lies below.
 inline size_t mount_of(const page& shared, std::string_view path) {
     size_t found = no_mount, longest = 0;
-    for (uint32_t i = 0; i < shared.file_systems; ++i) {
-        const std::string_view mount(shared.file_system[i].path, shared.file_system[i].path_bytes);
+    for (size_t i = 0; i < shared.known_file_systems(); ++i) {
+        const std::string_view mount = shared.file_system[i].mount();
         if (!lies_below(path, mount) || mount.size() <= longest) continue;
         found = i;
         longest = mount.size();

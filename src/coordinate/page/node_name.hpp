@@ -4,18 +4,18 @@
 #include <cstdio>
 #include <string>
 
+#include "base/fnv.hpp"
 #include "base/node_identity.hpp"
 
 namespace halcyon::coordinate {
 
-/// Tells apart what has one agent each: hosts, and network namespaces of one. FNV-1a, for it is asked for within
-/// applications, too.
+/// Tells apart what has one agent each: hosts, and network namespaces of one. Safe within applications.
 inline uint64_t node_mark(const node_identity& of) {
-    uint64_t value = 0xcbf29ce484222325;
-    const auto mix = [&value](uint64_t byte) { value = (value ^ (byte & 0xffU)) * 0x100000001b3; };
-    for (const char c : of.boot_id) mix(static_cast<unsigned char>(c));
-    for (unsigned shift = 0; shift < 64; shift += 8) mix(of.network_namespace >> shift);
-    return value;
+    fnv1a hash;
+    for (const char c : of.boot_id) hash.add(static_cast<unsigned char>(c));
+    for (unsigned shift = 0; shift < 64; shift += 8)
+        hash.add(static_cast<unsigned char>((of.network_namespace >> shift) & 0xffU));
+    return hash.value();
 }
 
 /// The name by which a coordinator, and who reads the files of a run, tell the agents of a job apart: that of the host,

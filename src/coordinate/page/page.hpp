@@ -1,8 +1,10 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "base/shared_layout.hpp"
 #include "coordinate/page/agent_bell.hpp"
@@ -44,6 +46,9 @@ struct alignas(64) shared_file_system {
     char path[longest_path];   ///< of the mount; constant once processes see the page
     char holders[512];         ///< jobs that have the turn, one a line, for people
     char no_turn_reason[256];  ///< why the coordinator gives no turns, for people; "": not known, or it does
+
+    /// `path`; "": there is no such file system. Ends within the page, whatever a process has written over its length.
+    [[nodiscard]] std::string_view mount() const { return {path, std::min<size_t>(path_bytes, longest_path)}; }
 };
 
 /// What a process is about to do, by forecast (phase_forecast.hpp). Bytes and times of 0: not known. Written by one
@@ -151,25 +156,31 @@ struct alignas(64) process_slot {
 ///
 /// `beat_ns` and what is above it are the agent's, written before processes see the page but for `beat_ns` itself.
 struct page {
-    static constexpr uint64_t expected_magic = 0x3774'6567'6170'6863;  // "chpaget7"
+    static constexpr uint64_t expected_magic = 0x3874'6567'6170'6863;  // "chpaget8"
     static constexpr size_t most_processes = 1024;
 
     uint64_t magic;
-    uint64_t bytes;          ///< of the whole page
-    uint64_t pid_namespace;  ///< in which numbers of processes are
-    int64_t patience_ns;     ///< silence of the agent or the coordinator after which I/O goes on
-    int64_t pause_ns;        ///< shorter times without transfers do not begin a new phase
-    uint32_t file_systems;
+    uint64_t bytes;                ///< of the whole page
+    uint64_t pid_namespace;        ///< in which numbers of processes are
+    uint64_t time_namespace;       ///< whose CLOCK_MONOTONIC all times are of, and when processes began
+    int64_t patience_ns;           ///< silence of the agent or the coordinator after which I/O goes on
+    int64_t pause_ns;              ///< shorter times without transfers do not begin a new phase
+    uint32_t file_systems;         ///< as the agent made the page; see known_file_systems()
     uint32_t least_burst;          ///< metadata calls without a pause in between, from which on they take turns
     std::atomic<int64_t> beat_ns;  ///< when the agent ran last
 
     agent_bell bell;                ///< processes ring it; the agent sleeps on it
     std::atomic<uint32_t> refused;  ///< processes that found no free place
     std::atomic<uint32_t> tried;    ///< places below this one may be taken; raised before one is
-    uint32_t unused_[15];
+    uint32_t unused_[13];
 
     shared_file_system file_system[process_slot::most_file_systems];
     process_slot slots[most_processes];
+
+    /// Those of `file_system` that there are. No more than there is room for, whatever a process has written there.
+    [[nodiscard]] size_t known_file_systems() const {
+        return std::min<size_t>(file_systems, process_slot::most_file_systems);
+    }
 };
 
 static_assert(are_shared_atomics<uint32_t, uint64_t, int64_t>);

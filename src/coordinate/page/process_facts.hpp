@@ -16,7 +16,9 @@ inline constexpr size_t longest_text = 8192;
 /// `host`: the host's name, of which the node's begins. False: there is no room for the path.
 bool name_file(char* out, size_t room, std::string_view directory, const char* host, uint64_t owner);
 
-/// The length of the text; 0: the process used no coordinated file system, there is nothing to tell.
-size_t describe(char* out, size_t room, const page& shared, const process_slot& slot, const char* ending);
+/// The length of the text; 0: the process used no coordinated file system, there is nothing to tell. `file_systems`: of
+/// the page, by who knows their number.
+size_t describe(char* out, size_t room, const page& shared, size_t file_systems, const process_slot& slot,
+                const char* ending);
 
 }  // namespace halcyon::coordinate::process_facts

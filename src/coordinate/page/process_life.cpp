@@ -42,6 +42,14 @@ uint64_t number_at(std::string_view text) {
     return number;
 }
 
+/// The inode; 0: there is no such file, or it cannot be asked.
+uint64_t number_of_file(const char* path) {
+    struct stat about {};
+    return direct::call(SYS_newfstatat, AT_FDCWD, direct::address(path), direct::address(&about), 0) == 0
+               ? static_cast<uint64_t>(about.st_ino)
+               : 0;
+}
+
 }  // namespace
 
 process_life life_of_process(int pid) {
@@ -77,11 +85,11 @@ process_life life_of_process(int pid) {
 }
 
 uint64_t own_pid_namespace() {
-    struct stat about {};
-    const char* const path = "/proc/self/ns/pid";
-    return direct::call(SYS_newfstatat, AT_FDCWD, direct::address(path), direct::address(&about), 0) == 0
-               ? static_cast<uint64_t>(about.st_ino)
-               : 0;
+    return number_of_file("/proc/self/ns/pid");
+}
+
+uint64_t own_time_namespace() {
+    return number_of_file("/proc/self/ns/time");
 }
 
 bool proc_numbers_processes_as_here() {

@@ -22,6 +22,8 @@ inline uint64_t start_of_process(int pid) {
 
 /// The PID namespace of this process; 0: not known. Likewise.
 uint64_t own_pid_namespace();
+/// Likewise: the time namespace (base/node_identity.hpp).
+uint64_t own_time_namespace();
 
 /// Whether /proc shows processes by the numbers that they have for this one: a new PID namespace may still have the
 /// /proc of its parent, in which these numbers are of others, or of nobody. Likewise.

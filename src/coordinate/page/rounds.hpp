@@ -15,9 +15,6 @@ inline constexpr uint64_t none = 0;
 constexpr uint64_t of(uint64_t collective, uint64_t transfer) {
     return collective << 32U | transfer;
 }
-constexpr uint64_t collective_of(uint64_t round) {
-    return round >> 32U;
-}
 
 }  // namespace rounds
 }  // namespace halcyon::coordinate

@@ -190,6 +190,7 @@ template <class Visitor, message_of<company> M>
 void each_field(Visitor& v, M& m) {
     v.whole("lease", m.lease, 1, any_number, need::required);
     v.whole("others", m.others, 0, most_processes, need::required);
+    v.whole("registered", m.registered, 0, most_processes, need::optional);
 }
 
 template <class Visitor, message_of<load> M>

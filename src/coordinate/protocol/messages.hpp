@@ -250,11 +250,13 @@ struct wait {
 };
 
 /// So many other applications that share storage with this one move, too: when that has changed. None is told of at
-/// first, when a turn begins or an agent has registered.
+/// first, when a turn begins or an agent has registered. Who began a phase under a standing turn hears once, too, that
+/// it is not the only one any more.
 struct company {
     static constexpr std::string_view type = "company";
     uint64_t lease = 0;
     int64_t others = 0;
+    int64_t registered = 0;  ///< ? other applications; 0: none, or not told
     bool operator==(const company&) const = default;
 };
 

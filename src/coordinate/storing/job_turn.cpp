@@ -63,7 +63,8 @@ job_turn::job_turn(page& shared, process_slot& slot, const std::string& facts) :
     std::array<char, longest_path> path{};
     const bool fits = process_facts::name_file(path.data(), path.size(), facts, host_name().c_str(), slot.owner.load());
     if (!facts.empty() && fits) facts_path_ = path.data();
-    for (size_t i = 0; i < shared_.file_systems; ++i) places_.push_back(std::make_unique<place>(shared_, slot_, i));
+    for (size_t i = 0; i < shared_.known_file_systems(); ++i)
+        places_.push_back(std::make_unique<place>(shared_, slot_, i));
     slot_.told.store(1, std::memory_order_release);  // there is nothing to tell yet
     ring_agent(shared_);
 }
@@ -72,7 +73,7 @@ job_turn::job_turn(page& shared, process_slot& slot, const std::string& facts) :
 job_turn::place* job_turn::find(const std::string& directory) {
     std::error_code none;
     const size_t at = mount_of(shared_, std::filesystem::weakly_canonical(directory, none).string());
-    return at == no_mount ? nullptr : places_[at].get();
+    return at < places_.size() ? places_[at].get() : nullptr;
 }
 
 std::unique_ptr<turn::stay> job_turn::begin(const std::string& directory, int64_t bytes) {
@@ -126,7 +127,7 @@ void job_turn::end_file() {
 void job_turn::write_facts() {
     if (facts_path_.empty()) return;
     std::array<char, process_facts::longest_text> text{};
-    const size_t used = process_facts::describe(text.data(), text.size(), shared_, slot_, "stored");
+    const size_t used = process_facts::describe(text.data(), text.size(), shared_, places_.size(), slot_, "stored");
     const auto written = replace_file(facts_path_, {text.data(), used});
     if (written) return;
     const std::lock_guard lock(remarking_);

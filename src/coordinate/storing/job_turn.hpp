@@ -32,7 +32,7 @@ class job_turn final : public turn {
     class coordinated_stay;
     struct place {
         place(page& shared, process_slot& slot, size_t at)
-            : mount(shared, slot, at), path(shared.file_system[at].path, shared.file_system[at].path_bytes) {}
+            : mount(shared, slot, at), path(shared.file_system[at].mount()) {}
 
         mount_turn mount;
         std::string path;

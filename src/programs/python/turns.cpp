@@ -10,6 +10,7 @@
 
 #include "halcyon/io.h"
 #include "programs/python/raise.hpp"
+#include "programs/turns/interruptible_waits.hpp"
 
 namespace nb = nanobind;
 
@@ -33,7 +34,21 @@ void call(Call&& function) {
         const nb::gil_scoped_release others_run;
         code = function();
     }
+    if (PyErr_Occurred() != nullptr) throw nb::python_error();  // run_handlers()
     if (code != HALCYON_OK) halcyon::python::raise(code, in_words_of_python(halcyon_io_error_message()).c_str());
+}
+
+/// Whether Python runs handlers of signals in this thread. A wait in another one never takes the interpreter, which may
+/// come to its end meanwhile.
+bool runs_handlers() {
+    const nb::module_ threading = nb::module_::import_("threading");
+    return threading.attr("get_ident")().equal(threading.attr("main_thread")().attr("ident"));
+}
+
+/// Of the signals that have come. 1: one of them has raised an exception.
+int run_handlers(void*) {
+    const nb::gil_scoped_acquire interpreter;
+    return PyErr_CheckSignals() == 0 ? 0 : 1;
 }
 
 class turns {
@@ -41,6 +56,13 @@ class turns {
     turns(const std::string& path, const std::optional<std::string>& config) {
         call([&] { return halcyon_io_init(config ? config->c_str() : nullptr, path.c_str(), &handle_); });
     }
+    /// Nobody but this can give the turn back any more. Never blocks; in a process that was forked off the maker of the
+    /// object it is refused, and changes nothing.
+    ~turns() {
+        if (handle_ != nullptr) static_cast<void>(halcyon_io_finalize(&handle_));
+    }
+    turns(const turns&) = delete;
+    turns& operator=(const turns&) = delete;
 
     void prepare(int64_t bytes, int64_t files, int access, double alone_s, double period_s) {
         const halcyon_io_info info{sizeof info, bytes,   files, static_cast<halcyon_io_access>(access),
@@ -59,10 +81,10 @@ class turns {
         return authorized != 0;
     }
     void wait() {
-        call([&] { return halcyon_io_wait(handle_); });
+        wait_by(halcyon_io_wait, halcyon_io_wait_interruptibly);
     }
     void join() {
-        call([&] { return halcyon_io_join(handle_); });
+        wait_by(halcyon_io_join, halcyon_io_join_interruptibly);
     }
     void release() {
         call([&] { return halcyon_io_release(handle_); });
@@ -94,7 +116,11 @@ class turns {
     }
 
   private:
-    /// Not finalized on destruction: the process may have been forked meanwhile. The agent sees the process end.
+    void wait_by(int (*wait)(halcyon_io_handle), int (*interruptible)(halcyon_io_handle, int (*)(void*), void*)) {
+        const bool handles = runs_handlers();
+        call([&] { return handles ? interruptible(handle_, run_handlers, nullptr) : wait(handle_); });
+    }
+
     halcyon_io_handle handle_ = nullptr;
 };
 

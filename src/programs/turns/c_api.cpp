@@ -7,11 +7,13 @@
 #include "base/contained.hpp"
 #include "base/sized_struct.hpp"
 #include "halcyon/io.h"
+#include "programs/turns/interruptible_waits.hpp"
 #include "programs/turns/turns.hpp"
 
 using halcyon::error_kind;
 using halcyon::failure;
 using halcyon::result;
+using halcyon::coordinate::interruption;
 
 namespace {
 
@@ -55,14 +57,18 @@ result<void> all_given(const char* call, std::initializer_list<argument> argumen
     return {};
 }
 
+result<void> of_this_process(const char* call, halcyon_io_handle h) {
+    if (h->forks_before == forks.load(std::memory_order_relaxed)) return {};
+    return refused(call, "this process was forked off the one that made the handle; call halcyon_io_init here");
+}
+
 /// The use of an open handle by one call.
 class use {
   public:
     static result<void> begin(use& made, const char* call, halcyon_io_handle h) {
         if (h == nullptr) return refused(call, "the handle is null; call halcyon_io_init first");
         if (!h->is_open) return refused(call, "this handle was given to halcyon_io_finalize");
-        if (h->forks_before != forks.load(std::memory_order_relaxed))
-            return refused(call, "this process was forked off the one that made the handle; call halcyon_io_init here");
+        if (auto own = of_this_process(call, h); !own) return own;
         if (h->is_used.exchange(true, std::memory_order_acquire))
             return refused(call, "another call with this handle has not returned: one thread at a time may use it");
         made.handle_ = h;
@@ -87,6 +93,16 @@ int with(const char* call, halcyon_io_handle h, std::initializer_list<argument> 
         if (auto begun = use::begin(held, call, h); !begun) return begun;
         if (auto given = all_given(call, arguments); !given) return given;
         return body(*h);
+    });
+}
+
+/// `wait`: a member of the handle. Handlers of signals may fork in a wait, and their children come back to here.
+int wait_with(const char* call, halcyon_io_handle h, result<void> (halcyon_io_turns::*wait)(interruption),
+              interruption by) {
+    return with(call, h, {}, [&](halcyon_io_turns& at) -> result<void> {
+        auto done = (at.*wait)(by);
+        if (auto own = of_this_process(call, h); !own) return own;
+        return done;
     });
 }
 
@@ -133,11 +149,19 @@ int halcyon_io_check(halcyon_io_handle h, int* authorized) {
 }
 
 int halcyon_io_wait(halcyon_io_handle h) {
-    return with("halcyon_io_wait", h, {}, [](halcyon_io_turns& at) { return at.wait(); });
+    return wait_with("halcyon_io_wait", h, &halcyon_io_turns::wait, {});
+}
+
+int halcyon_io_wait_interruptibly(halcyon_io_handle h, int (*has_come)(void* of), void* of) {
+    return wait_with("halcyon_io_wait", h, &halcyon_io_turns::wait, {has_come, of});
 }
 
 int halcyon_io_join(halcyon_io_handle h) {
-    return with("halcyon_io_join", h, {}, [](halcyon_io_turns& at) { return at.join(); });
+    return wait_with("halcyon_io_join", h, &halcyon_io_turns::join, {});
+}
+
+int halcyon_io_join_interruptibly(halcyon_io_handle h, int (*has_come)(void* of), void* of) {
+    return wait_with("halcyon_io_join", h, &halcyon_io_turns::join, {has_come, of});
 }
 
 int halcyon_io_release(halcyon_io_handle h) {

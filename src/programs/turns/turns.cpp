@@ -29,8 +29,11 @@ failure usage(std::string message) {
     return {error_kind::usage, std::move(message), 0};
 }
 
-double seconds(int64_t ns) {
-    return static_cast<double>(ns) / 1e9;
+failure interrupted(const char* call) {
+    return {error_kind::unavailable,
+            std::string(call) + ": the wait was interrupted, and this process asks for no turn now; wait again, or "
+                                "call halcyon_io_release",
+            0};
 }
 
 /// Where the path leads, as far as it exists; without system calls of its own where that cannot be asked.
@@ -46,9 +49,9 @@ std::string real_path(const std::string& path) {
 /// "/scratch, /work"
 std::string mounts_of(const page& shared) {
     std::string all;
-    for (uint32_t i = 0; i < shared.file_systems; ++i) {
+    for (size_t i = 0; i < shared.known_file_systems(); ++i) {
         if (i > 0) all += ", ";
-        all.append(shared.file_system[i].path, shared.file_system[i].path_bytes);
+        all += shared.file_system[i].mount();
     }
     return all;
 }
@@ -139,7 +142,7 @@ int64_t halcyon_io_turns::unasked() const {
 }
 
 double halcyon_io_turns::since_begin_s() const {
-    return seconds(monotonic_ns() - begun_ns_);
+    return in_seconds(monotonic_ns() - begun_ns_);
 }
 
 result<void> halcyon_io_turns::prepare(const halcyon_io_info& info) {
@@ -188,6 +191,7 @@ void halcyon_io_turns::inform() {
         turn_.announce(known_.what(), coming);
     } else {
         turn_.tell(coming);
+        turn_.ask_again();
     }
 }
 
@@ -203,25 +207,25 @@ result<bool> halcyon_io_turns::check() {
     return turn_.at() == stage::holding ? turn_.is_kept() : turn_.try_take();
 }
 
-result<void> halcyon_io_turns::wait() {
+result<void> halcyon_io_turns::wait(interruption by) {
     if (auto may = asked("halcyon_io_wait"); !may) return may;
-    if (slot_ == nullptr)
+    if (slot_ == nullptr) {
         stage_alone_ = stage::holding;
-    else if (turn_.at() == stage::holding)
-        turn_.step();
-    else
-        turn_.take();
+        return {};
+    }
+    const bool has_it = turn_.at() == stage::holding ? turn_.step(by) : turn_.take(by);
+    if (!has_it) return interrupted("halcyon_io_wait");
     return {};
 }
 
-result<void> halcyon_io_turns::join() {
+result<void> halcyon_io_turns::join(interruption by) {
     if (auto may = asked("halcyon_io_join"); !may) return may;
     if (at() == stage::holding)
         return usage("halcyon_io_join: the turn is held already; halcyon_io_wait gives way between two accesses");
     if (slot_ == nullptr)
         stage_alone_ = stage::holding;
-    else
-        turn_.join();
+    else if (!turn_.join(by))
+        return interrupted("halcyon_io_join");
     return {};
 }
 
@@ -264,7 +268,7 @@ void halcyon_io_turns::describe_turn(halcyon_io_status_t& into) const {
     // What was told of a phase before says nothing of this one.
     const bool is_new = here.told.load(std::memory_order_acquire) != told_before_;
     const bool knows = at() != stage::idle && is_new;
-    into.expected_wait_s = knows ? seconds(here.wait_ns.load(relaxed)) : -1;
+    into.expected_wait_s = knows ? in_seconds(here.wait_ns.load(relaxed)) : -1;
     into.load = knows ? here.in_phase.load(relaxed) : 0;
     if (knows) put(into.holders, told_in(here.holders, here.told));
     into.others_move = into.holders[0] != '\0' ? 1 : 0;
@@ -282,7 +286,7 @@ halcyon_io_status_t halcyon_io_turns::status() const {
     }
     now.our_turn = 1;
     describe_turn(now);
-    now.waited_s = seconds(turn_.waited_ns());
+    now.waited_s = in_seconds(turn_.waited_ns());
     now.bytes = moved() - moved_before_;
     now.bytes_unasked = unasked() - unasked_before_;
     now.steps_unasked = turn_.steps_unasked();

@@ -21,8 +21,9 @@ struct halcyon_io_turns {
     halcyon::result<void> complete();
     void inform();
     halcyon::result<bool> check();
-    halcyon::result<void> wait();
-    halcyon::result<void> join();
+    /// Failure (unavailable): it was interrupted, before the turn came.
+    halcyon::result<void> wait(halcyon::coordinate::interruption by);
+    halcyon::result<void> join(halcyon::coordinate::interruption by);
     halcyon::result<void> release();
     [[nodiscard]] halcyon_io_status_t status() const;
     void close();

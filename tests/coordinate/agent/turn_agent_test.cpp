@@ -344,9 +344,44 @@ TEST_F(turn_agents, are_alone_under_a_lease_while_nobody_else_moves) {
 TEST_F(turn_agents, ask_anew_when_their_lease_is_void) {
     join();
     begin();
+    node.waiting = 1;
+    advance();
     hear(voided{7, "stalled"});
     EXPECT_EQ(look(), (transcript{"page waiting", "inform phase 2"}));
     EXPECT_EQ(agent->counted().voided, 1U);
+}
+
+TEST_F(turn_agents, ask_for_no_turn_for_calls_alone_that_were_under_way_when_they_lost_theirs) {
+    join();
+    begin();
+    hear(voided{7, "stalled"});
+    advance(0.5);
+    EXPECT_EQ(look(), transcript{"page waiting"});
+    node.waiting = 1;  // another call
+    advance();
+    EXPECT_EQ(look(), transcript{"inform phase 3"});
+    hear(grant{3, 8, 1000, 102});
+    node.waiting = 0;
+    node.under_way = 2;
+    node.moved = 200;
+    advance(0.001);
+    look();
+    node.under_way = 1;  // the one from before
+    advance();
+    advance(0.02);
+    EXPECT_EQ(look(), (transcript{"page waiting", "progress phase 3 lease 8", "release phase 3"}))
+        << "and none is kept for them";
+}
+
+TEST_F(turn_agents, ask_for_another_turn_when_a_program_goes_on_in_one_that_it_has_lost) {
+    join();
+    begin();
+    hear(voided{7, "stalled"});
+    advance(0.5);
+    look();
+    node.moved = 100;
+    advance(0.01);
+    EXPECT_EQ(look(), transcript{"inform phase 3"});
 }
 
 TEST_F(turn_agents, give_back_a_quiet_turn_at_once_and_one_that_moves_not) {

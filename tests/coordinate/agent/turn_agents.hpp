@@ -33,7 +33,7 @@ class turn_agents : public testing::Test {
     /// Lets it do what there is, and writes down what it says and shows.
     void advance(double later_s = 0) {
         now_s += later_s;
-        do {
+        for (bool again = true; again;) {
             agent->observed(node);
             ++looks;
             last = agent->advance(now_s);
@@ -49,8 +49,14 @@ class turn_agents : public testing::Test {
             for (const to_coordinator& message : last.messages)
                 if (!std::holds_alternative<heartbeat>(message) || heartbeats)
                     said.push_back(std::visit([](const auto& m) { return line_of(m); }, message));
-            if (last.clean_caches) said.emplace_back("clean caches");
-        } while (last.look_again);
+            again = last.look_again;
+            if (last.clean_caches && cleans_up_at_once && agent->cleans_up()) {
+                agent->caches_clean();
+                again = true;
+            } else if (last.clean_caches) {
+                said.emplace_back("clean caches");
+            }
+        }
     }
     void hear(const from_coordinator& message) {
         agent->received(message, now_s);
@@ -120,6 +126,7 @@ class turn_agents : public testing::Test {
     transcript said;
     int looks = 0;
     bool heartbeats = false;
+    bool cleans_up_at_once = true;  ///< there is nothing in the caches at the end of a phase
     std::function<void()> at_hold;
     std::function<void()> at_close;  ///< once
 };

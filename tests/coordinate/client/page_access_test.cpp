@@ -19,6 +19,7 @@
 #include <iterator>
 #include <span>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/unix_socket.hpp"
@@ -221,6 +222,43 @@ TEST(page_access, says_that_no_memory_is_left_for_the_page) {
     limited_process process("no-memory");
     EXPECT_EQ(process.complaint_with(RLIMIT_AS, 0, true),
               "I/O is not coordinated: no memory for the agent's page (ulimit -v, ulimit -l)");
+}
+
+/// What a process says to whom an agent hands out a page in which this was changed.
+template <class Change>
+std::string complaint_about(Change change) {
+    page_access::settings wanted;
+    wanted.patience_ms = 60'000;
+    ("changed-" + std::to_string(::getpid())).copy(wanted.job.name, sizeof wanted.job.name - 1);
+    char socket[100] = {};
+    wanted.job.name_socket(socket, sizeof socket);
+    const descriptor listening = listen_abstract(socket, 2).value();
+    const agent_page made = agent_page::create({.mounts = {"/scratch"}}).value();
+    change(made.shared());
+    std::thread agent([&] {
+        const descriptor asks = accept_checked(listening.get()).value();
+        hand_out(made, asks.get());
+    });
+    char complaint[300] = {};
+    page* const found = page_access::open(wanted, complaint, sizeof complaint);
+    agent.join();
+    page_access::close(found);
+    return complaint;
+}
+
+TEST(page_access, refuses_a_page_in_which_processes_or_times_are_others) {
+    EXPECT_EQ(complaint_about([](page&) {}), "");
+    EXPECT_EQ(complaint_about([](page& shared) { ++shared.pid_namespace; }),
+              "I/O is not coordinated: the agent of this job on this node is in another PID namespace; start all of "
+              "the job's processes on a node in the same one");
+    EXPECT_EQ(complaint_about([](page& shared) { ++shared.time_namespace; }),
+              "I/O is not coordinated: the agent of this job on this node is in another time namespace; start all of "
+              "the job's processes on a node in the same one");
+}
+
+TEST(page_access, refuses_a_page_of_more_file_systems_than_it_has_room_for) {
+    EXPECT_EQ(complaint_about([](page& shared) { shared.file_systems = 1000; }),
+              "I/O is not coordinated: the agent's page is not of this version");
 }
 
 TEST(page_access, starts_an_agent_where_nobody_listens) {

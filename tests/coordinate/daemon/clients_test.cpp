@@ -23,8 +23,9 @@ class slow_handler : public client_handler {
         user_of[id] = who.uid;
         return false;
     }
-    void said(connection_id id, std::string_view) override {
+    void said(connection_id id, std::string_view line) override {
         heard[user_of.at(id)].push_back(id);
+        lines.emplace_back(line);
         const int64_t until_ns = monotonic_ns() + 1'000'000;
         while (monotonic_ns() < until_ns) {
         }
@@ -35,6 +36,7 @@ class slow_handler : public client_handler {
 
     std::map<connection_id, uid_t> user_of;
     std::map<uid_t, std::vector<connection_id>> heard;
+    std::vector<std::string> lines;
     std::set<connection_id> told_to_wait;
 };
 
@@ -77,6 +79,33 @@ TEST_F(many_clients, of_one_user_delay_each_other_and_nobody_else) {
     for (int pass = 0; pass < 300; ++pass) ASSERT_TRUE(all.read_all(0).ok());
     EXPECT_EQ(handler.heard[flood].size(), 300U);
     EXPECT_TRUE(std::ranges::is_sorted(handler.heard[flood])) << "first come, first served";
+}
+
+/// Lines that one connection receives at once, and more of them than there is time for in one pass.
+TEST_F(many_clients, whose_lines_take_long_delay_nobody_else_and_are_all_heard_in_their_order) {
+    int ends[2];
+    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+    descriptor peer(ends[1]);
+    all.add({descriptor(ends[0]), peer_identity{flood, flood, 0, peer_identity::witness::kernel}, {}});
+    std::vector<std::string> said;
+    std::string text;
+    for (int i = 0; i < 300; ++i) text += said.emplace_back(std::to_string(i)) + "\n";
+    ASSERT_EQ(::write(peer.get(), text.data(), text.size()), static_cast<ssize_t>(text.size()));
+    add(other);
+    for (size_t passes = 1; handler.heard[other].empty(); ++passes) {
+        ASSERT_LE(passes, 10U) << "they delay others";
+        ASSERT_TRUE(all.read_all(0).ok());
+        ASSERT_LE(handler.heard[flood].size(), 6 * passes);
+    }
+    std::erase(handler.lines, "line");  // of the other one
+    const int64_t limit_ns = monotonic_ns() + 30'000'000'000;
+    while (all.count() == 2) {
+        ASSERT_TRUE(all.read_all(60'000'000'000).ok());
+        ASSERT_LT(monotonic_ns(), limit_ns) << "it rests, though lines are there that were received";
+        if (handler.lines.size() > 100) peer.reset();
+    }
+    EXPECT_EQ(all.count(), 1U) << "it has closed its connection, and is gone";
+    EXPECT_EQ(handler.lines, said);
 }
 
 TEST_F(many_clients, that_are_being_checked_when_the_configuration_is_read_again_are_let_in) {

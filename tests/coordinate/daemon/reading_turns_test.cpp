@@ -45,6 +45,26 @@ TEST(reading_turns, go_to_those_that_wait_before_others_of_their_user) {
     EXPECT_EQ(read, (std::vector<connection_id>{1, 3, 4, 5, 6, 7, 8, 9}));
 }
 
+TEST(reading_turns, of_one_with_more_to_say_come_behind_those_of_its_user_that_wait) {
+    reading_turns turns;
+    turns.begin_pass();
+    EXPECT_FALSE(turns.anybody_waits());
+    ASSERT_TRUE(turns.may_read(1, flood));
+    turns.was_read(flood, 2 * ms);
+    EXPECT_EQ(turns.left_ns(flood), 3 * ms);
+    turns.was_read(flood, 4 * ms);
+    EXPECT_EQ(turns.left_ns(flood), 0);
+    EXPECT_FALSE(turns.may_read(2, flood));
+    turns.wait(1, flood);
+    turns.wait(1, flood);
+    turns.begin_pass();
+    EXPECT_EQ(turns.left_ns(flood), reading_turns::of_user_ns);
+    EXPECT_EQ(turns.next(), 2U);
+    EXPECT_EQ(turns.next(), 1U);
+    EXPECT_FALSE(turns.anybody_waits());
+    EXPECT_FALSE(turns.next());
+}
+
 TEST(reading_turns, alternate_between_users_whose_clients_wait) {
     reading_turns turns;
     turns.begin_pass();

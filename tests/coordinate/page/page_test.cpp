@@ -17,6 +17,7 @@
 
 #include "coordinate/page/agent_page.hpp"
 #include "coordinate/page/held_locks.hpp"
+#include "coordinate/page/mount_of.hpp"
 #include "coordinate/page/phase_forecast.hpp"
 #include "coordinate/page/process_life.hpp"
 #include "coordinate/page/rounds.hpp"
@@ -415,6 +416,20 @@ TEST(page, takes_the_time_off_with_the_bytes_that_another_process_moved) {
     EXPECT_EQ(one.observe(0, 0, 2).left_s, 4);
 }
 
+TEST(page, adds_up_forecasts_of_any_size) {
+    const agent_page one = page_of();
+    for (uint64_t id = 1; id <= 8; ++id)
+        phase_forecast{.told_ns = 1,
+                       .bytes_left = phase_forecast::farthest,
+                       .next_in_ns = 1'000'000'000,
+                       .next_bytes = phase_forecast::farthest,
+                       .next_probability = 1}
+            .write_to(claim_slot(one.shared(), id)->at[0].forecast);
+    const node_state found = one.observe(0, 0, 2);
+    EXPECT_EQ(found.bytes_left, phase_forecast::farthest) << "eight of them are more than a number can say";
+    EXPECT_EQ(found.next_bytes, phase_forecast::farthest);
+}
+
 TEST(page, takes_no_forecast_that_is_being_changed) {
     const agent_page one = page_of();
     shared_forecast& shared = claim_slot(one.shared(), 1)->at[0].forecast;
@@ -460,6 +475,34 @@ TEST(page, tells_a_published_turn_from_one_that_a_process_put_there) {
     auto& word = one.shared().file_system[0].turn;
     word = turn_word::next(word, permission::closed);
     EXPECT_TRUE(one.was_replaced(0));
+}
+
+/// A stray write of any process of the job may hit what the agent has written once and for all.
+TEST(page, is_given_back_as_it_was_made_whatever_a_process_writes_over_the_number_of_file_systems) {
+    agent_page one = page_of();
+    in_child([&] {
+        claim_slot(one.shared(), own_name());
+        one.shared().file_systems = 1000;
+    });
+    process_slot& alive = *claim_slot(one.shared(), own_name());
+    alive.at[0].moved = 5;
+    EXPECT_EQ(one.file_systems(), 1U);
+    EXPECT_EQ(one.free_dead(), 1U);
+    EXPECT_EQ(alive.owner, own_name()) << "its place lies behind that of the dead one";
+    EXPECT_EQ(alive.at[0].moved, 5);
+}
+
+TEST(page, is_not_left_by_its_processes_whatever_one_of_them_writes_over_the_number_and_the_paths_of_file_systems) {
+    const agent_page one = page_of({"/scratch", "/burst"});
+    page& shared = one.shared();
+    for (const uint32_t stray : {1000U, UINT32_MAX}) {
+        shared.file_systems = stray;
+        EXPECT_EQ(shared.known_file_systems(), process_slot::most_file_systems);
+        EXPECT_EQ(mount_of(shared, "/burst/data"), 1U);
+        EXPECT_EQ(mount_of(shared, "/elsewhere/data"), no_mount);
+        shared.file_system[2].path_bytes = stray;
+        EXPECT_LE(shared.file_system[2].mount().size(), shared_file_system::longest_path);
+    }
 }
 
 TEST(page, refuses_mounts_that_it_has_no_room_for) {

@@ -242,12 +242,8 @@ TEST_F(coordinated_programs, that_hold_a_lock_go_on_when_they_lose_their_turn) {
 }
 
 /// What processes of a job said that could not take turns.
-class programs_in_pid_namespaces : public coordinated_programs {
+class programs_in_namespaces : public coordinated_programs {
   protected:
-    void SetUp() override {
-        if (std::system("unshare --pid --fork --mount-proc true 2>/dev/null") != 0)
-            GTEST_SKIP() << "this user may not make PID namespaces (unshare --pid)";
-    }
     [[nodiscard]] bool has_complained(const std::string& job, const std::string& about) const {
         for (const auto& entry : fs::directory_iterator(facts() / job)) {
             if (entry.path().extension() != ".uncoordinated") continue;
@@ -258,6 +254,14 @@ class programs_in_pid_namespaces : public coordinated_programs {
         return false;
     }
     [[nodiscard]] uintmax_t bytes_of(const std::string& file) const { return fs::file_size(scratch() / file); }
+};
+
+class programs_in_pid_namespaces : public programs_in_namespaces {
+  protected:
+    void SetUp() override {
+        if (std::system("unshare --pid --fork --mount-proc true 2>/dev/null") != 0)
+            GTEST_SKIP() << "this user may not make PID namespaces (unshare --pid)";
+    }
 };
 
 TEST_F(programs_in_pid_namespaces, go_on_uncoordinated_and_say_so_where_the_agent_is_in_another_one) {
@@ -285,6 +289,32 @@ TEST_F(programs_in_pid_namespaces, go_on_uncoordinated_where_proc_numbers_proces
     EXPECT_EQ(facts_of("A", ".coordinate")["files"], 0);
 }
 
+class programs_in_time_namespaces : public programs_in_namespaces {
+  protected:
+    void SetUp() override {
+        if (std::system("unshare --time --fork true 2>/dev/null") != 0)
+            GTEST_SKIP() << "this user may not make time namespaces (unshare --time)";
+    }
+};
+
+/// By the clock of the one that is ahead, the agent is always silent.
+TEST_F(programs_in_time_namespaces, go_on_uncoordinated_and_say_so_where_the_agent_is_in_another_one) {
+    small_daemon daemon(by(policy::rule::fcfs), address());
+    const std::string apart =
+        "unshare --time --monotonic 100000 --boottime 100000 --fork " + std::string(HALCYON_TEST_PROGRAM) + " ";
+    const std::string words = scratch().string() + "/";
+    // The agent stays, and where it is, for as long as the shell.
+    EXPECT_EQ(end_of(start("A", "echo >" + words + "kept; " + HALCYON_TEST_PROGRAM " " + words + "here 5; " + apart +
+                                    words + "apart 5; " + HALCYON_TEST_PROGRAM " " + words + "again 5")),
+              0);
+    EXPECT_EQ(bytes_of("apart"), 5U << 20U);
+    EXPECT_TRUE(has_complained("A", "the agent of this job on this node is in another time namespace"));
+    await_agents("A");
+    EXPECT_EQ(facts_of("A", ".coordinate")["bytes"], (10 << 20) + 1);
+    EXPECT_EQ(facts_of("A", ".coordinate")["bytes_unasked"], 0) << "of the others, nobody goes on unasked for it";
+    EXPECT_EQ(facts_of("A", ".agent")["files"], 1);
+}
+
 TEST_F(coordinated_programs, go_on_unasked_where_there_is_no_coordinator) {
     patience_ms_ = "2000";
     EXPECT_EQ(end_of(start("A", program("a 2000"))), 0);
@@ -293,6 +323,7 @@ TEST_F(coordinated_programs, go_on_unasked_where_there_is_no_coordinator) {
     EXPECT_EQ(moved["bytes_unasked"] + moved["bytes"], int64_t{2000} << 20);
     EXPECT_EQ(moved["bytes"], 0);
     EXPECT_LT(moved["waited_ns"], 20'000'000'000);
+    EXPECT_LE(moved["calls_let_silent"], 1) << "it is not counted where the agent sees the silence first";
     EXPECT_EQ(facts_of("A", ".agent")["silences"], 1);
 }
 

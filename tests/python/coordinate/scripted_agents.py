@@ -28,6 +28,8 @@ class Agent:
         self.fence = 0
         self.moves = self.stops = True
         self.phase = 0
+        self._over: set[int] = set()
+        """Phases."""
         self.closed = False
         self._said_s = 0.0
         self.connection = self._connect()
@@ -63,6 +65,7 @@ class Agent:
 
     def release(self) -> None:
         self.say("release", phase=self.phase)
+        self._over.add(self.phase)
         self.lease = 0
 
     def of_type(self, kind: str) -> list[Message]:
@@ -80,7 +83,9 @@ class Agent:
             self.closed = True
             return
         self.heard.append(message)
-        if message["type"] in ("grant", "standing"):
+        if message["type"] == "grant" and message["phase"] in self._over:
+            self.fence = message["fence"]  # it has crossed the release
+        elif message["type"] in ("grant", "standing"):
             assert message["fence"] > self.fence, "fencing numbers rise"
             self.lease, self.fence = message["lease"], message["fence"]
         elif message["type"] == "voided" and message["lease"] == self.lease:

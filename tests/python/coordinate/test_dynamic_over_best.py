@@ -90,6 +90,20 @@ def test_invented_data_of_proportional_sharing_meets_both_bars(
     assert counted["dynamic_over_best_bed_factors_not_counted"] == 0
 
 
+def test_figures_of_the_bed_say_of_how_many_builds_they_are(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_studies(tmp_path)
+    for study in ("equal", "small"):
+        file = tmp_path / f"{study}.jsonl"
+        file.write_text(file.read_text().replace('"programs": ""', f'"programs": "build of {study}"'))
+    report(tmp_path)
+    said = capsys.readouterr()
+    # Those, and the one that nobody noted, of all other studies; `files` alone minimise core seconds.
+    assert "coordinate.dynamic_over_best_bed_factors_builds 3 builds\n" in said.out
+    assert "coordinate.dynamic_over_best_bed_core_s_builds 1 builds\n" in said.out
+    assert "dynamic_over_best_bed_factors: runs of build build of equal: equal\n" in said.err
+    assert "dynamic_over_best_bed_core_s: runs of build that nobody noted: files-request, files-file\n" in said.err
+
+
 def test_headlines_are_the_greater_one_of_both_sums(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for of_metrics in ([1.01, 1.02], [1.02, 1.01]):
         tell_greater("dynamic_over_best", of_metrics, "replay")

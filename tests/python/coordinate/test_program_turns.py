@@ -1,5 +1,6 @@
 """Programs that take turns by themselves (halcyon.turns), with the real daemon."""
 
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -189,6 +190,97 @@ def test_a_forked_process_needs_turns_of_its_own(start: Start, run: Run, scratch
     assert a.status["stage"] == "holding"
     assert a.do("own_in_child") == ["holding", "coordinated"]
     assert a.status["stage"] == "holding"
+
+
+def test_a_turns_that_is_collected_gives_its_turn_back(start: Start, run: Run, scratch: Path) -> None:
+    """As when the cell of a notebook failed that has made it."""
+    of = start(paths=[str(scratch)], bounds={"starvation": "10 min"}, times=PATIENT)
+    a, b = run(of, "A"), run(of, "B")
+    hold(of, a)
+    a.do("write", file=str(scratch / "a"), mib=4)
+    b.do("inform")
+    b.begin("wait")
+    wait_until(lambda: states(of).get(b.job) == "waiting", "B waits")
+    a.do("drop")
+    wait_until(lambda: b.has_answered, "B has the turn, though A lives")
+    b.answer()
+    assert b.status["our_turn"]
+    assert b.status["steps_starving"] == b.status["steps_unasked"] == 0
+
+
+def test_a_turns_that_is_collected_in_a_forked_process_stays_with_its_maker(
+    start: Start, run: Run, scratch: Path
+) -> None:
+    of = start(paths=[str(scratch)], times=PATIENT)
+    a = run(of, "A")
+    hold(of, a)
+    a.do("drop_in_child")
+    assert a.status["stage"] == "holding"
+    a.do("write", file=str(scratch / "a"), mib=4)
+    assert states(of)[a.job] == "moving"
+    a.do("release")
+    assert a.status["bytes"] >= 4 << 20
+    assert a.status["bytes_unasked"] == 0
+
+
+def test_handlers_of_signals_run_while_a_program_waits(start: Start, run: Run, scratch: Path, tmp_path: Path) -> None:
+    of = start(paths=[str(scratch)], bounds={"starvation": "10 min"}, times=PATIENT)
+    a, b = run(of, "A"), run(of, "B")
+    hold(of, a)
+    b.do("handle", number=signal.SIGUSR1, by_making=str(tmp_path / "handled"))
+    b.do("inform")
+    b.begin_to_wait("wait")
+    b.process.send_signal(signal.SIGUSR1)
+    wait_until((tmp_path / "handled").exists, "B runs its handler")
+    assert not b.has_answered
+    assert states(of)[b.job] == "waiting"
+    a.do("release")
+    assert b.answer() == "done"
+    assert b.status["our_turn"]
+    assert b.status["steps_starving"] == b.status["steps_unasked"] == 0
+
+
+@pytest.mark.parametrize("call", ["wait", "join"])
+@pytest.mark.parametrize("waits_again", [True, False])
+def test_ctrl_c_ends_a_wait_and_nothing_is_asked_for_any_more(
+    start: Start, run: Run, scratch: Path, call: str, waits_again: bool
+) -> None:
+    of = start(paths=[str(scratch)], bounds={"starvation": "10 min"}, times=PATIENT)
+    a, b = run(of, "A"), run(of, "B")
+    hold(of, a)
+    b.do("inform")
+    b.begin_to_wait(call)
+    wait_until(lambda: states(of).get(b.job) == "waiting", "B waits")
+    b.process.send_signal(signal.SIGINT)
+    assert b.answer() == "interrupted"
+    wait_until(lambda: states(of)[b.job] != "waiting", "B asks no more")
+    assert b.status["stage"] == "asking"
+    if not waits_again:
+        b.do("release")
+        assert b.status["stage"] == "idle"
+        assert states(of)[b.job] != "waiting"
+        return
+    b.begin("wait")
+    wait_until(lambda: states(of)[b.job] == "waiting", "B asks again")
+    a.do("release")
+    b.answer()
+    assert b.status["our_turn"]
+    assert b.status["steps_starving"] == b.status["steps_unasked"] == 0
+
+
+def test_ctrl_c_in_the_wait_of_a_phase_ends_the_phase(start: Start, run: Run, scratch: Path) -> None:
+    of = start(paths=[str(scratch)], bounds={"starvation": "10 min"}, times=PATIENT)
+    a, b = run(of, "A"), run(of, "B")
+    hold(of, a)
+    b.begin_to_wait("in_phase", file=str(scratch / "b"), mib=1)
+    wait_until(lambda: states(of).get(b.job) == "waiting", "B waits")
+    b.process.send_signal(signal.SIGINT)
+    assert b.answer() == "interrupted"
+    wait_until(lambda: states(of)[b.job] != "waiting", "B asks no more")
+    assert b.status["stage"] == "idle"
+    assert not (scratch / "b").exists()
+    with pytest.raises(RefusedError, match="nothing is prepared"):
+        b.do("complete")
 
 
 def test_a_job_has_one_agent_whoever_asks(start: Start, run: Run, scratch: Path) -> None:

@@ -13,10 +13,10 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from coordinator_process import LIMIT_S
+from coordinator_process import LIMIT_S, wait_until
 
 _PROGRAM = """
-import ctypes, dataclasses, json, os, sys
+import ctypes, dataclasses, gc, json, os, signal, sys
 from pathlib import Path
 from halcyon.errors import HalcyonError
 from halcyon.turns import Turns
@@ -48,9 +48,34 @@ def own_in_child():
         os._exit(0)
     os.waitpid(child, 0)
 
+def drop():
+    global turns
+    turns = None
+    gc.collect()
+
+def drop_in_child():
+    child = os.fork()
+    if child == 0:
+        drop()
+        print(json.dumps({"value": "dropped"}), flush=True)
+        os._exit(0)
+    os.waitpid(child, 0)
+
 def in_phase(file, mib, **known):
     with turns.phase(**known):
         write(file, mib)
+
+def handle(number, by_making):
+    signal.signal(number, lambda *_: Path(by_making).touch())
+
+def interruptible(call, **known):
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        print(json.dumps({"value": "begins"}), flush=True)
+        (own.get(call) or getattr(turns, call))(**known)
+    except KeyboardInterrupt:
+        return "interrupted"
+    return "done"
 
 def become(user):
     os.setuid(user)
@@ -59,7 +84,9 @@ def show_itself():
     PR_SET_DUMPABLE = 4
     ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 1, 0, 0, 0)
 
-own = {one.__name__: one for one in (write, in_child, own_in_child, in_phase, become, show_itself)}
+own = {one.__name__: one for one in (
+    write, in_child, own_in_child, drop, drop_in_child, in_phase, handle, interruptible, become, show_itself
+)}
 try:
     turns = Turns(sys.argv[1], sys.argv[2] or None)
     print(json.dumps({"value": "ready"}), flush=True)
@@ -152,6 +179,17 @@ class Program:
         found = self.do("status")
         assert isinstance(found, dict)
         return found
+
+    def begin_to_wait(self, call: str, /, **known: object) -> None:
+        """As begin(); Ctrl-C ends the call. It sleeps by now."""
+        self.begin("interruptible", call=call, **known)
+        assert self.answer() == "begins"
+        wait_until(lambda: self.has_answered or self.sleeps, f"{self.job} sleeps")
+
+    @property
+    def sleeps(self) -> bool:
+        state = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(") ")[2]
+        return state.startswith("S")
 
     def hold(self) -> None:
         """The turn."""

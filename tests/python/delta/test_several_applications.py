@@ -2,11 +2,13 @@
 are invented where no bed is raised."""
 
 import itertools
+import json
 from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
 import several
+from delta_studies import LEAST_LARGER_S, MOST_LARGER_S
 from many_premises import failed_premises, link_share
 from many_studies import CASES
 from measured_runs import told
@@ -38,6 +40,12 @@ def run(key: Key, *seconds: float, problem: str | None = None) -> Run:
     return Run(key, {name: told(one) for name, one in zip(names, seconds, strict=True)}, 0.95, problem, 1.0, 2.0)
 
 
+def plain(plan: Plan) -> dict[str, object]:
+    """As JSON has it."""
+    found: dict[str, object] = json.loads(json.dumps(asdict(plan)))
+    return found
+
+
 ALONE = [run(Key(alone=name), seconds) for name, seconds in (("A", 4.0), ("B", 2.0), ("C", 1.0)) for _ in range(2)]
 TOGETHER = Key("fcfs", (0, S, 2 * S))
 
@@ -47,7 +55,7 @@ def test_what_was_written_comes_back_and_the_file_goes_on(tmp_path: Path) -> Non
     with SeveralFile(tmp_path / "many.jsonl", setup("A", "B", "C"), asdict(PLAN)) as file:
         for one in runs:
             file.add(one)
-    assert several.read(tmp_path / "many.jsonl") == (setup("A", "B", "C"), runs)
+    assert several.read(tmp_path / "many.jsonl") == several.Content(setup("A", "B", "C"), plain(PLAN), runs)
     with SeveralFile(tmp_path / "many.jsonl", setup("A", "B", "C"), asdict(PLAN)) as file:
         assert file.runs == runs
     with pytest.raises(UsageError, match="another measurement: commands was"):
@@ -64,7 +72,7 @@ def test_a_failed_run_is_kept_as_one_that_does_not_count(tmp_path: Path) -> None
             forgiving.add(once, lambda failed: Run(TOGETHER, {}, None, failed.why, failed.at_s, failed.wall_s))
         with pytest.raises(HalcyonSystemError, match="C failed"):
             forgiving.add(fails, lambda failed: Run(TOGETHER, {}, None, failed.why, failed.at_s, failed.wall_s))
-    _, runs = several.read(tmp_path / "many.jsonl")
+    runs = several.read(tmp_path / "many.jsonl").runs
     assert [one.problem for one in runs] == ["C failed", None, "C failed"]
     assert several.points(setup("A", "B", "C"), [*ALONE, *runs])[0].runs == 1
 
@@ -91,7 +99,7 @@ def test_a_file_from_before_programs_were_noted_is_read(tmp_path: Path) -> None:
         file.add(ALONE[0])
     path.write_text(path.read_text().replace(', "programs": "", "boot": ""', ""))
     assert "boot" not in path.read_text()
-    assert several.read(path)[1] == ALONE[:1]
+    assert several.read(path).runs == ALONE[:1]
 
 
 def test_a_point_with_a_wide_interval_of_any_application_is_not_met() -> None:
@@ -124,6 +132,16 @@ def test_a_point_of_which_more_than_a_quarter_of_the_runs_do_not_count_fails_the
     assert failed_premises(found, [*ALONE, *counted, late], 8.0, 0) == []
     (why,) = failed_premises(found, [*ALONE, *counted, late, late], 8.0, 0)
     assert why == "none, starts at 0.00, 0.00, 0.00 s: 2 of 5 runs do not count, above 25%"
+
+
+@pytest.mark.parametrize("too_short", [True, False])
+def test_the_largest_is_in_io_for_as_long_as_the_larger_one_of_two(too_short: bool) -> None:
+    counted = [replace(run(Key("none", (0, 0, 0)), 4.0, 5.0, 5.0), link_share=0.95)] * 3
+    runs = [*ALONE, *counted]
+    bound_s, beyond_s = (LEAST_LARGER_S, -0.01) if too_short else (MOST_LARGER_S, 0.01)
+    assert failed_premises(several.points(setup("A", "B", "C"), runs), runs, bound_s, 0) == []
+    (why,) = failed_premises(several.points(setup("A", "B", "C"), runs), runs, bound_s + beyond_s, 0)
+    assert why.startswith(f"the largest application is in I/O for {bound_s + beyond_s:.2f} s")
 
 
 @pytest.mark.parametrize("name", CASES)

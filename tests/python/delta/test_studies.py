@@ -5,7 +5,7 @@ from pathlib import Path
 
 import many_studies
 import pytest
-from delta_studies import STUDIES
+from delta_studies import LEAST_LARGER_S, MOST_LARGER_S, STUDIES
 
 DOCS = Path(__file__).resolve().parents[3] / "docs/delta.md"
 CACHE_MINUTES = 35
@@ -40,6 +40,7 @@ def test_all_studies_together_take_ten_hours_at_most_and_the_documentation_says_
     documented = {name: int(of) for name, of in re.findall(r"^\| `(\w+)` \|.*\| (\d+) \|$", text, re.MULTILINE)}
     assert documented == minutes
     assert f"{sum(minutes.values())} minutes" in text
+    assert f"- the larger application is in I/O for {LEAST_LARGER_S:g} to {MOST_LARGER_S:g} s alone;" in text
 
 
 def test_applications_of_underload_exceed_what_delay_tolerates_and_do_not_fill_the_storage_alone() -> None:
