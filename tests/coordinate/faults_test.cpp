@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "coordinate/conversation.hpp"
+#include "coordinate/protocol/fields.hpp"
 
 namespace halcyon::coordinate {
 namespace {
