@@ -162,6 +162,23 @@ TEST(many, that_have_targets_of_their_own_begin_and_end_together) {
     }
 }
 
+TEST(many, that_move_nothing_keep_their_turns_while_nobody_waits) {
+    settings how = all_may_come();
+    how.bounds.alternatives = false;
+    how.stalled_s = 1;
+    crowd all(how);
+    constexpr uint32_t count = 8192;
+    for (uint32_t i = 0; i < count; ++i) {
+        inform what = phase_of(1);
+        what.targets = {i, i + count};
+        all.add(1000, what);
+    }
+    all.pass(60);
+    const snapshot now = all.told.state();
+    EXPECT_EQ(std::ranges::count(now.applications, turn_stage::held, &application_state::turn), count);
+    EXPECT_EQ(all.told.counted().stalled_holders, 0U);
+}
+
 TEST(many, share_targets_each_with_the_next_one_and_are_decided_about_together) {
     constexpr uint32_t count = 65'536, decisions = 15;
     std::vector<policy::application> all(count);

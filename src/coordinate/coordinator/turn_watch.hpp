@@ -1,6 +1,9 @@
 #pragma once
 
+#include <optional>
+
 #include "coordinate/coordinator/phases.hpp"
+#include "policy/groups.hpp"
 
 namespace halcyon::coordinate {
 
@@ -25,7 +28,10 @@ class turn_watch {
     void take_away(registry& all, phases& of, job& from, const char* reason, users& by_user, moment at,
                    outbox& out) const;
     [[nodiscard]] double busy_heard_s(const job& one) const;
-    void punish(registry& all, phases& of, job& one, users& by_user, moment at, outbox& out) const;
+    /// Of those that wait; none: somebody who lost a turn may be one more.
+    using wanted_targets = std::optional<policy::target_groups>;
+    void punish(registry& all, phases& of, job& one, wanted_targets& wanted, users& by_user, moment at,
+                outbox& out) const;
 
     settings how_;
 };
