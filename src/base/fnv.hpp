@@ -8,8 +8,7 @@ namespace halcyon {
 /// The hash FNV-1a of 64 bits: the same in each program and run. Safe within applications.
 class fnv1a {
   public:
-    constexpr fnv1a() = default;
-    explicit constexpr fnv1a(uint64_t seed) : value_(value_ ^ seed) {}
+    explicit constexpr fnv1a(uint64_t seed = 0) : value_(0xcbf29ce484222325 ^ seed) {}
 
     constexpr void add(unsigned char byte) { value_ = (value_ ^ byte) * 0x100000001b3; }
     constexpr void add(std::string_view text) {
@@ -18,7 +17,7 @@ class fnv1a {
     [[nodiscard]] constexpr uint64_t value() const { return value_; }
 
   private:
-    uint64_t value_ = 0xcbf29ce484222325;
+    uint64_t value_;
 };
 
 }  // namespace halcyon
