@@ -80,12 +80,8 @@ class turns {
         call([&] { return halcyon_io_check(handle_, &authorized); });
         return authorized != 0;
     }
-    void wait() {
-        wait_by(halcyon_io_wait, halcyon_io_wait_interruptibly);
-    }
-    void join() {
-        wait_by(halcyon_io_join, halcyon_io_join_interruptibly);
-    }
+    void wait() { wait_by(halcyon_io_wait, halcyon_io_wait_interruptibly); }
+    void join() { wait_by(halcyon_io_join, halcyon_io_join_interruptibly); }
     void release() {
         call([&] { return halcyon_io_release(handle_); });
     }

@@ -31,8 +31,9 @@ failure usage(std::string message) {
 
 failure interrupted(const char* call) {
     return {error_kind::unavailable,
-            std::string(call) + ": the wait was interrupted, and this process asks for no turn now; wait again, or "
-                                "call halcyon_io_release",
+            std::string(call) +
+                ": the wait was interrupted, and this process asks for no turn now; wait again, or "
+                "call halcyon_io_release",
             0};
 }
 

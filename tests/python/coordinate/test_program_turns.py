@@ -252,6 +252,7 @@ def test_ctrl_c_ends_a_wait_and_nothing_is_asked_for_any_more(
     b.begin_to_wait(call)
     wait_until(lambda: states(of).get(b.job) == "waiting", "B waits")
     b.process.send_signal(signal.SIGINT)
+    wait_until(lambda: b.has_answered, "the wait ends")
     assert b.answer() == "interrupted"
     wait_until(lambda: states(of)[b.job] != "waiting", "B asks no more")
     assert b.status["stage"] == "asking"
@@ -275,6 +276,7 @@ def test_ctrl_c_in_the_wait_of_a_phase_ends_the_phase(start: Start, run: Run, sc
     b.begin_to_wait("in_phase", file=str(scratch / "b"), mib=1)
     wait_until(lambda: states(of).get(b.job) == "waiting", "B waits")
     b.process.send_signal(signal.SIGINT)
+    wait_until(lambda: b.has_answered, "the wait ends")
     assert b.answer() == "interrupted"
     wait_until(lambda: states(of)[b.job] != "waiting", "B asks no more")
     assert b.status["stage"] == "idle"
