@@ -309,7 +309,7 @@ TEST(many, nodes_of_one_job_stop_one_after_the_other) {
 }
 
 TEST(many, nodes_of_one_job_are_lost_together) {
-    large_job a(65'536);
+    large_job a(131'072);
     a.by_user.register_application(a.its().user);
     for (agent& each : a.its().agents) {
         each.connection = 0;
