@@ -309,7 +309,7 @@ TEST(many, nodes_of_one_job_stop_one_after_the_other) {
 }
 
 TEST(many, nodes_of_one_job_are_lost_together) {
-    large_job a(65'536);
+    large_job a(131'072);
     a.by_user.register_application(a.its().user);
     for (agent& each : a.its().agents) {
         each.connection = 0;
@@ -321,7 +321,7 @@ TEST(many, nodes_of_one_job_are_lost_together) {
 }
 
 TEST(many, nodes_of_one_job_have_a_turn_whose_time_and_cost_count_to_the_end) {
-    for (const double between_s : {0.001, 0.03, 0.5}) {
+    for (const double between_s : {0.0007, 0.03, 0.5}) {
         SCOPED_TRACE(between_s);
         for (const bool stops : {false, true}) {
             SCOPED_TRACE(stops);
