@@ -103,8 +103,7 @@ result<int> event_loop::wait(int64_t until_ns) {
         const int64_t in_ns = std::max<int64_t>(until_ns - monotonic_ns(), 1);  // 0 would unset it
         itimerspec when{};
         when.it_value = {.tv_sec = in_ns / 1'000'000'000, .tv_nsec = in_ns % 1'000'000'000};
-        if (::timerfd_settime(alarm_.get(), 0, &when, nullptr) != 0)
-            return system_failure("timerfd_settime", errno);
+        if (::timerfd_settime(alarm_.get(), 0, &when, nullptr) != 0) return system_failure("timerfd_settime", errno);
         alarm_ns_ = until_ns;
     }
     int ready = ::epoll_wait(epoll_.get(), events_.data(), most_events, until_ns == at_once ? 0 : -1);

@@ -110,7 +110,7 @@ struct decider::workspace {
     std::vector<contender> group_expected;
     std::vector<contender> begun;        ///< of a group: those that move, and those all of whose processes have begun
     std::vector<uint32_t> begun_number;  ///< where they are in the group
-    std::vector<char> moves;  ///< by number in the order of arrival
+    std::vector<char> moves;             ///< by number in the order of arrival
     target_groups targets;
     dynamic search;
     turns chosen;

@@ -82,8 +82,8 @@ struct job {
     /// In ascending order of their numbers.
     std::vector<agent> agents;
 
-    turn has;                 ///< its turn
-    int64_t others_told = 0;  ///< under this turn: that move, too
+    turn has;                                    ///< its turn
+    int64_t others_told = 0;                     ///< under this turn: that move, too
     bool takes_itself_for_the_only_one = false;  ///< likewise: it came as a standing turn
     policy::movement state = policy::movement::computing;
     double since_s = 0;            ///< in this state

@@ -16,7 +16,8 @@ result<std::unique_ptr<listener>> listener::open(event_loop& loop, const socket_
                                                  arrival arrived) {
     auto socket = listening_socket::open(address, options);
     if (!socket) return socket.why();
-    std::unique_ptr<listener> made(new listener(loop, std::move(*socket), address, options, counted, std::move(arrived)));
+    std::unique_ptr<listener> made(
+        new listener(loop, std::move(*socket), address, options, counted, std::move(arrived)));
     auto watch = made->watch(made->socket_);
     if (!watch) return watch.why();
     made->watch_ = *watch;
