@@ -40,6 +40,23 @@ open_entry* fresh_entry() {
     return nullptr;
 }
 
+/// The entry of a file that this process has open already, with one reference more; null: it has none. Descriptors that
+/// were inherited as duplicates of one another (`2>&1`) are looked at one by one, and the backend has one file for
+/// them.
+open_entry* shared_entry(const owned_file& file, int flags) {
+    const uint32_t used = next_free.load(std::memory_order_relaxed);
+    for (uint32_t i = 0; i < used && i < most_open; ++i) {
+        open_entry& entry = open_files[i];
+        uint32_t references = entry.references.load(std::memory_order_acquire);
+        if (references == 0 || entry.of != &file.backend() || entry.opened != file.opened() || entry.flags != flags)
+            continue;
+        while (references > 0 && !entry.references.compare_exchange_weak(references, references + 1)) {
+        }
+        if (references > 0) return &entry;
+    }
+    return nullptr;
+}
+
 uint32_t number_of(const open_entry& entry) {
     return static_cast<uint32_t>(&entry - open_files) + first_file;
 }
@@ -142,11 +159,15 @@ owned_file owner_of(int fd) {
     owned_file found = look_at(fd, false);
     uint32_t now = of_kernel;
     if (found) {
-        open_entry* const entry = fresh_entry();
-        if (entry == nullptr) return found;
-        entry->of = &found.backend();
-        entry->opened = found.opened();
-        entry->flags = found.access() | (found.appends() ? O_APPEND : 0);
+        const int flags = found.access() | (found.appends() ? O_APPEND : 0);
+        open_entry* entry = shared_entry(found, flags);
+        if (entry == nullptr) {
+            entry = fresh_entry();
+            if (entry == nullptr) return found;
+            entry->of = &found.backend();
+            entry->opened = found.opened();
+            entry->flags = flags;
+        }
         now = number_of(*entry);
     }
     uint32_t unknown = 0;
