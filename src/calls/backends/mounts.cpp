@@ -75,6 +75,7 @@ bool ask_presence() {
         start_backends();
         started = true;
         inherit_working_directory(getenv(working_directory_variable));
+        if (mount_count > 0) answer_streams();
     }
     const bool some = mount_count > 0;
     if (some) direct::call(SYS_madvise, direct::address(&this_presence), sizeof this_presence, MADV_WIPEONFORK);

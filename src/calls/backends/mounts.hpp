@@ -18,6 +18,11 @@ inline constexpr int most_mounts = 4;
 /// room, called once in a program, in the thread that made its first call; must obey the rules of layer.
 void start_backends();
 
+/// From now on, streams of the C library reach files of backends (wrappers/stdio/stream_slots.hpp). Given by the same
+/// library, called once in a program that has backends, when they have started. Where there are no wrappers, it does
+/// nothing.
+void answer_streams();
+
 /// All paths under `prefix` (absolute, as realpath gives it) and what is opened there are the backend's from now on.
 /// For start_backends() alone. False: there are too many, or the prefix is not absolute or too long.
 bool mount(file_backend& backend, std::string_view prefix);

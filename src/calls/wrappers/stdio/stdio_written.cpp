@@ -2,7 +2,9 @@
 #include <stdarg.h>
 
 #include "calls/wrappers/posix/transfer_shapes.hpp"
+#include "calls/wrappers/stdio/backend_streams.hpp"
 #include "calls/wrappers/stdio/stdio_bound.hpp"
+#include "calls/wrappers/stdio/stream_slots.hpp"
 #include "calls/wrappers/wrapper.hpp"
 
 namespace halcyon::calls {
@@ -235,7 +237,7 @@ FROM_STANDARD_INPUT(__isoc99_scanf, __isoc99_vscanf, __isoc99_vfscanf, char)
 FROM_STANDARD_INPUT(wscanf, vwscanf, vfwscanf, wchar_t)
 FROM_STANDARD_INPUT(__isoc99_wscanf, __isoc99_vwscanf, __isoc99_vfwscanf, wchar_t)
 
-// --- to a descriptor: no stream, one transfer that glibc makes ---
+// --- to a descriptor: no stream that anybody has, one transfer that glibc makes, past us ---
 
 namespace {
 struct print_to_descriptor {
@@ -255,10 +257,22 @@ int formatted_to(int fd, Function function) {
 }
 }  // namespace
 
+namespace {
+/// By the C library, or by the backend that the file belongs to.
+template <class Function>
+int printed_to(int fd, const char* format, va_list values, Function of_library) {
+    if (backends::present()) [[unlikely]] {
+        if (const backends::owned_file file = backends::owner_of(fd))
+            return formatted_to(fd, [&] { return backend_streams::print(file, fd, format, values); });
+    }
+    return formatted_to(fd, of_library);
+}
+}  // namespace
+
 HALCYON_WRAPPER(vdprintf, int, (int fd, const char* format, va_list values));
 int halcyon_wrap_vdprintf(int fd, const char* format, va_list values) {
-    return formatted_to(fd,
-                        [&] { return HALCYON_REAL(vdprintf, int, (int, const char*, va_list))(fd, format, values); });
+    return printed_to(fd, format, values,
+                      [&] { return HALCYON_REAL(vdprintf, int, (int, const char*, va_list))(fd, format, values); });
 }
 
 HALCYON_WRAPPER(dprintf, int, (int fd, const char* format, ...));
@@ -272,7 +286,7 @@ int halcyon_wrap_dprintf(int fd, const char* format, ...) {
 
 HALCYON_WRAPPER(__vdprintf_chk, int, (int fd, int flag, const char* format, va_list values));
 int halcyon_wrap___vdprintf_chk(int fd, int flag, const char* format, va_list values) {
-    return formatted_to(fd, [&] {
+    return printed_to(fd, format, values, [&] {
         return HALCYON_REAL(__vdprintf_chk, int, (int, int, const char*, va_list))(fd, flag, format, values);
     });
 }
@@ -360,8 +374,10 @@ void flush_streams(call_id because_of) {
     _IO_list_lock();
     for (void* at = _IO_iter_begin(); at != _IO_iter_end(); at = _IO_iter_next(at)) {
         FILE* stream = reinterpret_cast<FILE*>(_IO_iter_file(at));
-        if (!has_waiting(stream)) continue;
-        if (because_of != call_id::exit_flush) {
+        // What goes through the slots is seen in any case, but for the end, after which nothing is.
+        const bool is_last = because_of == call_id::exit_flush;
+        if (!has_waiting(stream) || (!is_last && stream_slots::answers(stream->_fileno))) continue;
+        if (!is_last) {
             flush_one(stream, because_of);
         } else if (ftrylockfile(stream) == 0) {
             flush_one(stream, because_of);

@@ -11,6 +11,8 @@ namespace halcyon::calls {
 
 /// The C library's own.
 int fflush_of_library(FILE* stream);
+FILE* fopen_of_library(const char* path, const char* mode);
+FILE* freopen_of_library(const char* path, const char* mode, FILE* stream);
 
 /// False for streams of memory, in which `_fileno` may be anything, and for those of the application's own functions.
 inline bool is_of_file(const FILE* stream) {
@@ -108,6 +110,7 @@ class stream_transfer {
     open_file* file_ = nullptr;
     bool locked_ = false;
     bool shared_ = false;      // the description has other descriptors, too
+    bool exact_ = false;       // its file is a backend's: transfers are recorded as they are made (stream_slots.hpp)
     bool holds_line_ = false;  // before_line_read: what is in the buffer has a line's end
     int fd_ = -1;
     int64_t waiting_ = 0;
