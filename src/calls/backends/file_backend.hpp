@@ -42,7 +42,8 @@ class file_backend {
 
     /// `flags`, `mode`: as of open(2). A directory is opened as well (O_DIRECTORY, or without write access).
     virtual int open(const char* path, int flags, unsigned mode, handle& opened) = 0;
-    /// Another process opened this file, and left the descriptor to this one: `key` is what key_of() said there.
+    /// Another process opened this file, and left the descriptor to this one: `key` is what key_of() said there. Asked
+    /// for each of the descriptors that are duplicates; where the handle is the same each time, it is closed once.
     virtual int adopt(uint64_t key, handle& opened) = 0;
     /// The file that `opened` stands for, so that adopt() finds it in any process of the job.
     [[nodiscard]] virtual uint64_t key_of(handle opened) = 0;

@@ -32,6 +32,7 @@ enum class presence : uint32_t { not_asked = 0, none, some };
 struct alignas(65536) presence_page {
     std::byte apart[15 * 64];  ///< from what each call looks at at the begin of other pages (descriptors::table)
     std::atomic<presence> now;
+    std::atomic<uint32_t> looker;  ///< thread that looks at a descriptor for the first time (backend_files); 0: none
 };
 extern presence_page this_presence __attribute__((visibility("hidden")));
 bool ask_presence();

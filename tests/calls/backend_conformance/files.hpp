@@ -78,6 +78,8 @@ TEST_P(backend_conformance, opens_a_file_again_by_what_is_open) {
     if (without_name == 0) backend().close(third);
     EXPECT_EQ(backend().write(again, &piece, 1, 0), 5);
     backend().close(again);
+    opened_file folder(backend(), path(""), O_RDONLY | O_DIRECTORY);
+    EXPECT_EQ(backend().open_again(folder.handle(), O_RDWR, again), -EISDIR);
 }
 
 TEST_P(backend_conformance, moves_pieces_in_their_order) {

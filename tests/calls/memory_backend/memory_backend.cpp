@@ -187,6 +187,8 @@ int memory_backend::open_again(handle opened, int flags, handle& again) {
         const held_job_lock all(*space_, processes_, space_->head.lock);
         const open_record* const record = files_.find(opened);
         if (record == nullptr) return -EBADF;
+        const bool writes = (flags & O_ACCMODE) != O_RDONLY || (flags & O_TRUNC) != 0;
+        if (writes && S_ISDIR(node_of(opened).mode.load())) return -EISDIR;
         names::place at{};
         at.inode = record->inode;
         at.entry = record->name;
