@@ -33,6 +33,21 @@ static void say_all(void) {
     error_at_line(0, 0, "file", 7, "%d words", 5);
 }
 
+// Programs that are built with checks (_FORTIFY_SOURCE) end where a format that they can change has %n.
+static void checked(void) {
+    const int fd = open(path_of("file"), O_CREAT | O_WRONLY, 0644);
+    fflush(stdout);
+    const pid_t child = fork();
+    if (child == 0) {
+        char format[] = "%d words%n\n";
+        int count = 0;
+        _exit(dprintf(fd, format, 5, &count) == 8 && count == 7 ? 0 : 4);
+    }
+    printf("child %d\n", status_of(child));
+    close(fd);
+    tell_file("file");
+}
+
 static void messages(void) {
     const int flags[] = {O_RDWR, O_WRONLY, O_RDWR | O_APPEND, O_WRONLY | O_APPEND};
     for (int i = 0; i < 12; ++i) {

@@ -3,28 +3,36 @@
 #include "message_cases.h"
 #include "opening_cases.h"
 #include "process_cases.h"
+#include "sharing_cases.h"
 
 static const struct {
     const char* name;
     void (*run)(void);
 } cases[] = {
     {"appended", appended},
+    {"as_daemon", as_daemon},
     {"buffers", buffers},
+    {"cancelled", cancelled},
     {"characters", characters},
+    {"checked", checked},
     {"child_of_vfork", child_of_vfork},
     {"commands", commands},
     {"conversions", conversions},
     {"descriptors", descriptors},
     {"ending", ending},
     {"forked", forked},
+    {"inherited", inherited},
     {"joined", joined},
     {"mapped", mapped},
     {"messages", messages},
     {"modes", modes},
     {"reading", reading},
     {"redirected", redirected},
+    {"reopened_beneath_threads", reopened_beneath_threads},
     {"reopening", reopening},
     {"shared_by_threads", shared_by_threads},
+    {"threads_of_children", threads_of_children},
+    {"written_by_processes", written_by_processes},
 };
 
 int main(int count, char** words) {

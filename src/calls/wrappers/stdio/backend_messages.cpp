@@ -38,6 +38,8 @@ struct asked_message {
 };
 
 // In a child that has this process's memory, but descriptors of its own: there, 2 becomes what the message is kept in.
+// Unlike what start_child() asks for, it calls the C library: in place of the thread that stands still meanwhile, once,
+// and that leaves nothing behind.
 void make_message(void* opaque) {
     const auto& asked = *static_cast<asked_message*>(opaque);
     if (direct::call(SYS_dup3, asked.memory, STDERR_FILENO, 0) < 0) return;

@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "calls/backends/transfers.hpp"
-#include "calls/state/standard_error.hpp"
+#include "calls/state/descriptors.hpp"
 #include "calls/wrappers/operations/opening.hpp"
 #include "calls/wrappers/stdio/complete_message.hpp"
 #include "calls/wrappers/stdio/stream.hpp"
@@ -30,7 +30,7 @@ FILE* refuse(const char* backend, const char* path, const char* why) {
         snprintf(line, sizeof line,
                  "halcyon: a stream (fopen, fdopen, freopen) on %s was refused, a file of the backend '%s': %s\n", path,
                  backend, why);
-    standard_error::say(line, length < static_cast<int>(sizeof line) ? length : static_cast<int>(sizeof line) - 1);
+    stream_slots::say(line, length < static_cast<int>(sizeof line) ? length : static_cast<int>(sizeof line) - 1);
     return fail(ENOTSUP);
 }
 
@@ -115,8 +115,9 @@ void go_to_begin(FILE* stream, const stream_mode& mode) {
 FILE* stream_on(int fd, const stream_mode& mode) {
     FILE* const made = fopen_of_library(any_file, mode.of_any);
     if (made == nullptr) return nullptr;
-    close_quietly(made->_fileno);
+    const int placed = made->_fileno;
     made->_fileno = fd;
+    close_quietly(placed);
     return made;
 }
 
@@ -128,6 +129,7 @@ bool give_up(int fd) {
     if (other < 0) return false;
     const bool done = direct::call(SYS_dup3, other, fd, 0) >= 0;
     if (done) backends::duplicated(other, fd);
+    if (done && !backends::shares_memory_with_parent()) descriptors::closing(fd);  // what was written remembered it
     close_quietly(other);
     return done;
 }
@@ -193,13 +195,16 @@ FILE* reopen(FILE* stream, const mounted_path* to, const char* path, const char*
         return refuse(to->backend().name(), to->whole(), why);
     constexpr int file_buffer = 0x2000;  // _IO_IS_FILEBUF; else it is of memory, and the C library refuses
     if ((stream->_flags & file_buffer) == 0) return freopen_of_library(path, mode, stream);
-    fflush_of_library(stream);  // failure is ignored there, too
+    const held_stream whole(stream);  // another thread's output goes to the file before, or to the one behind
+    fflush_of_library(stream);        // failure is ignored there, too
     const int before = stream->_fileno;
+    const owned_file now_open = backends::owner_of(before);
+    if (to == nullptr && !now_open) return freopen_of_library(path, mode, stream);  // by another thread meanwhile
     if (to == nullptr && path != nullptr)
         return leave_backend(stream) ? freopen_of_library(path, mode, stream) : fail(EMFILE);
     stream_mode wanted;
     const bool is_known = understand(mode, letters_of_fopen, wanted);
-    const int64_t opened = is_known ? open_for_stream(to, backends::owner_of(before), wanted.flags) : -EINVAL;
+    const int64_t opened = is_known ? open_for_stream(to, now_open, wanted.flags) : -EINVAL;
     if (!leave_backend(stream)) {
         if (opened >= 0) close_quietly(static_cast<int>(opened));
         return fail(EMFILE);
@@ -226,8 +231,8 @@ FILE* reopen(FILE* stream, const mounted_path* to, const char* path, const char*
     return again;
 }
 
-int print(const owned_file& file, int fd, const char* format, va_list values) {
-    const complete_message text(format, values);
+int print(const owned_file& file, int fd, int checks, const char* format, va_list values) {
+    const complete_message text(format, values, checks);
     if (!text.is_whole()) {
         if (text.length() >= 0) errno = ENOMEM;
         return -1;

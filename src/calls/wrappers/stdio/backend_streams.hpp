@@ -21,8 +21,8 @@ FILE* open_on(int fd, const backends::owned_file& file, const char* mode);
 /// kernel's, or null, which opens the stream's own file anew.
 FILE* reopen(FILE* stream, const backends::mounted_path* to, const char* path, const char* mode);
 
-/// vdprintf.
-int print(const backends::owned_file& file, int fd, const char* format, va_list values);
+/// vdprintf; `checks`: as __vdprintf_chk gets them, else 0.
+int print(const backends::owned_file& file, int fd, int checks, const char* format, va_list values);
 
 /// perror, where the C library writes past standard error's stream. `file`: of that stream's descriptor.
 void tell_error(const backends::owned_file& file, const char* text);

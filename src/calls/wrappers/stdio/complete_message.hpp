@@ -8,20 +8,26 @@
 
 namespace halcyon::calls {
 
+// vsnprintf with what programs that are built with checks (_FORTIFY_SOURCE) want of formats: 0 is nothing. By another
+// name, for the C library's headers declare it where this library is built so.
+extern "C" int halcyon_checked_vsnprintf(char* out, size_t bytes, int checks, size_t room, const char* format,
+                                         va_list values) __asm__("__vsnprintf_chk");
+
 /// A formatted message, however long, without allocating from the application's heap.
 class complete_message {
   public:
-    complete_message(const char* format, va_list values) {
+    /// `checks`: as the functions for checked programs get them (__dprintf_chk).
+    complete_message(const char* format, va_list values, int checks = 0) {
         va_list again;
         va_copy(again, values);
-        length_ = vsnprintf(short_, sizeof short_, format, values);
+        length_ = halcyon_checked_vsnprintf(short_, sizeof short_, checks, sizeof short_, format, values);
         if (length_ >= static_cast<int>(sizeof short_)) {
             bytes_ = static_cast<size_t>(length_) + 1;
             const long at =
                 direct::call(SYS_mmap, 0, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
             if (at > 0) {
                 long_ = reinterpret_cast<char*>(at);
-                vsnprintf(long_, bytes_, format, again);
+                halcyon_checked_vsnprintf(long_, bytes_, checks, bytes_, format, again);
             }
         }
         va_end(again);

@@ -120,6 +120,14 @@ FILE* freopen_of_library(const char* path, const char* mode, FILE* stream) {
     return HALCYON_REAL(freopen, FILE*, (const char*, const char*, FILE*))(path, mode, stream);
 }
 
+held_stream::held_stream(FILE* stream) : stream_(stream) {
+    lock(stream);
+}
+
+held_stream::~held_stream() {
+    unlock(stream_);
+}
+
 stream_transfer::~stream_transfer() {
     if (locked_) unlock(stream_);
 }

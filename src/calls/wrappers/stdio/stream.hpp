@@ -28,6 +28,18 @@ inline bool is_wide_and_putting(const FILE* stream) {
     return stream->_mode > 0 && (stream->_flags & putting) != 0;
 }
 
+/// Holds the lock of a stream while it lives; where its thread is cancelled meanwhile, until that ends.
+class held_stream {
+  public:
+    explicit held_stream(FILE* stream);
+    ~held_stream();
+    held_stream(const held_stream&) = delete;
+    held_stream& operator=(const held_stream&) = delete;
+
+  private:
+    FILE* stream_;
+};
+
 /// What one stdio call moved between a stream's buffer and its file. The C library's transfers are calls inside itself
 /// that nobody can step in front of; they follow from the state of the buffer before and after:
 ///

@@ -82,7 +82,7 @@ void say_lost(int fd, size_t bytes) {
     const int length =
         snprintf(line, sizeof line, "halcyon: %zu bytes that a stream held when the process ended are not in %s: %s\n",
                  bytes, path, strerrordesc_np(error));
-    standard_error::say(line, length);
+    say(line, length);
     errno = error;
 }
 
@@ -258,7 +258,7 @@ __attribute__((constructor)) void at_start() {
     static_cast<void>(backends::present());
 }
 __attribute__((destructor)) void at_end() {
-    process_ends.store(true, std::memory_order_relaxed);
+    expect_end();
 }
 
 }  // namespace
@@ -269,6 +269,17 @@ const char* refused() {
 
 bool answers(int fd) {
     return backends::present() && refused() == nullptr && backends::owner_of(fd);
+}
+
+void expect_end() {
+    process_ends.store(true, std::memory_order_relaxed);
+}
+
+void say(const char* line, int length) {
+    const owned_file file = backends::owner_of(STDERR_FILENO);
+    if (!file) return standard_error::say(line, length);
+    const iovec piece = backends::piece_of(line, static_cast<size_t>(length));
+    if (standard_error::is_meant_for_people()) backends::write_here(file, STDERR_FILENO, &piece, 1);
 }
 
 ssize_t write(const owned_file& file, int fd, const void* data, size_t bytes) {
@@ -295,7 +306,7 @@ void backends::answer_streams() {
                                 "halcyon: a standard stream of this program leads to a backend's file, and will fail "
                                 "to read or write: %s\n",
                                 why);
-    standard_error::say(line, length);
+    stream_slots::say(line, length);
 }
 
 }  // namespace halcyon::calls

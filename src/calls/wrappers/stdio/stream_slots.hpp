@@ -31,6 +31,12 @@ namespace halcyon::calls::stream_slots {
 /// errno: none.
 ssize_t write(const backends::owned_file& file, int fd, const void* data, size_t bytes);
 
+/// What people should know (standard_error.hpp), also where standard error is a backend's file.
+void say(const char* line, int length);
+
+/// The process is about to end: nobody asks any more whether streams could write. What they cannot is said from now on.
+void expect_end();
+
 /// What a stream's own functions set in `_flags` when a transfer fails (_IO_ERR_SEEN).
 inline constexpr int error_seen = 0x20;
 
