@@ -348,6 +348,10 @@ def recorded_streams(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callabl
     return run
 
 
+# On the kernel's files, the recorder flushes wide streams before they seek: then the C library reads less ahead.
+READ_LESS = ("wide r+ fseek", "wide r+ fsetpos")
+
+
 def test_transfers_of_streams_are_recorded_as_they_are_made(
     tmp_path: Path, recorded_streams: Callable[[bool], Run]
 ) -> None:
@@ -359,8 +363,8 @@ def test_transfers_of_streams_are_recorded_as_they_are_made(
         assert (tmp_path / "behind" / name).read_bytes() == content, name
         for kind in ("read", "write"):
             expected = plain.moved(tmp_path / "plain" / name, kind)
-            if "mapped" in name and kind == "read":
-                continue  # the kernel's are mapped
+            if kind == "read" and ("mapped" in name or name in READ_LESS):
+                continue
             assert mounted.moved(tmp_path / "mounted" / name, kind) == expected, (name, kind)
         transfers = [c for c in mounted.calls_on(tmp_path / "mounted" / name) if c["call"].startswith("stdio ")]
         numbers = {(c["process"], c["thread"], c["number"]): c for c in transfers}
