@@ -144,9 +144,10 @@ static void threads_of_children(void) {
     tell_file("file");
 }
 
-// Its standard streams lead nowhere from then on.
+// Its standard streams lead nowhere from then on. Told to descriptor 9, whose end is waited for.
 static void as_daemon(void) {
     printf("before\n");
     CHECK(fflush(stdout) == 0 && daemon(1, 0) == 0);
-    CHECK(printf("lost\n") == 5 && fflush(stdout) == 0);
+    const int put = printf("lost\n");
+    dprintf(9, "%d %d\n", put, fflush(stdout));
 }

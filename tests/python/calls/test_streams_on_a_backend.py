@@ -154,13 +154,17 @@ def test_standard_input_gives_back_what_it_read_ahead(places: Places, built: Cal
 
 
 def test_closing_one_of_joined_descriptors_leaves_the_other(places: Places, built: Callable[..., Path]) -> None:
-    script = 'exec 9>&1; "$2" "$1" joined 1<>"$1/joined" 2>&1'
+    # By exec: else the shell has the file open, too.
+    script = 'exec 9>&1; exec "$2" "$1" joined 1<>"$1/joined" 2>&1'
     assert same(places(), script, built("stream_cases.c")).said == "0 12 still there\n"
 
 
-def test_a_daemon_has_left_the_files_that_it_was_started_with(places: Places, built: Callable[..., Path]) -> None:
-    script = '{ "$2" "$1" as_daemon >"$1/out" 2>&1; } 9>&1 | cat; cat "$1/out"'
-    assert same(places(), script, built("stream_cases.c")).said == "before\n"
+@pytest.mark.parametrize("way", [">", ">>"])
+def test_a_daemon_has_left_the_files_that_it_was_started_with(
+    places: Places, built: Callable[..., Path], way: str
+) -> None:
+    script = f'{{ "$2" "$1" as_daemon {way}"$1/out" 2>&1; }} 9>&1 | cat; cat "$1/out"'
+    assert same(places(), script, built("stream_cases.c")).said == "5 0\nbefore\n"
 
 
 OPERATIONS = int(os.environ.get("HALCYON_STREAM_OPERATIONS", "40000"))
