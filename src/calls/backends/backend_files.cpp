@@ -12,13 +12,14 @@
 namespace halcyon::calls::backends {
 namespace {
 
-// Descriptors that are not looked at yet are 0; the kernel's files are `of_kernel`; others are an index into
-// `open_files`, plus `first_file`. Written by whoever opens, duplicates or closes a descriptor, whose number is nobody
-// else's at that moment, or by a first_look; an entry of open_files is given back by whoever takes its references to 0,
-// and says the same for as long as it has any.
+// Descriptors that are not looked at yet are 0, or `closed`; the kernel's files are `of_kernel`; others are an index
+// into `open_files`, plus `first_file`. Written by whoever opens, duplicates or closes a descriptor, whose number is
+// nobody else's at that moment, or by a first_look; an entry of open_files is given back by whoever takes its
+// references to 0, and says the same for as long as it has any.
 constexpr int capacity = 65536;
 constexpr uint32_t of_kernel = 1;
-constexpr uint32_t first_file = 2;
+constexpr uint32_t closed = 2;  // or about to be: looked at when somebody asks about it, and not before
+constexpr uint32_t first_file = 3;
 constinit std::atomic<uint32_t> owners[capacity] = {};
 
 struct open_entry {
@@ -26,11 +27,13 @@ struct open_entry {
     std::atomic<int> flags;
     std::atomic<file_backend*> of;
     std::atomic<file_backend::handle> opened;
+    std::atomic<bool> is_adopted;  // then there may be descriptors of it that nobody has looked at yet
 
-    void begin(file_backend& backend, file_backend::handle file, int with) {
+    void begin(file_backend& backend, file_backend::handle file, int with, bool was_adopted) {
         of.store(&backend, std::memory_order_relaxed);
         opened.store(file, std::memory_order_relaxed);
         flags.store(with, std::memory_order_relaxed);
+        is_adopted.store(was_adopted, std::memory_order_relaxed);
         references.store(1, std::memory_order_release);
     }
     void drop() { references.store(0, std::memory_order_release); }
@@ -91,14 +94,6 @@ uint32_t number_of(const open_entry& entry) {
 void give_back(open_entry& entry) {
     const owned_file file = entry.file();
     if (entry.references.fetch_sub(1, std::memory_order_acq_rel) == 1) file.backend().close(file.opened());
-}
-
-void release(uint32_t owner) {
-    if (owner < first_file) return;
-    open_entry& entry = open_files[owner - first_file];
-    if (!has_adopted.load(std::memory_order_relaxed)) return give_back(entry);
-    const first_look alone;  // nobody adopts the file between its last descriptor's end and the backend's knowing of it
-    give_back(entry);
 }
 
 /// The entry of a file that this process has open already, with one reference more; null: it has none. Descriptors that
@@ -199,11 +194,10 @@ owned_file file_of(uint32_t owner) {
     return owner < first_file ? owned_file{} : open_files[owner - first_file].file();
 }
 
-/// The first time that anybody asks about `fd`.
-owned_file look_first(int fd) {
-    const first_look alone;
-    if (!alone) return {};
-    if (const uint32_t owner = owners[fd].load(std::memory_order_acquire); owner != 0) return file_of(owner);
+/// The first time that anybody asks about `fd`; with a first_look.
+owned_file look_alone(int fd) {
+    uint32_t before = owners[fd].load(std::memory_order_acquire);
+    if (before != 0 && before != closed) return file_of(before);
     if (direct::flags_of(fd) < 0) return {};  // none: it may become anything
     const owned_file found = look_at(fd, false);
     uint32_t now = of_kernel;
@@ -214,14 +208,47 @@ owned_file look_first(int fd) {
         if (entry == nullptr) {
             entry = fresh_entry();
             if (entry == nullptr) return {&found.backend(), found.opened(), flags, false};
-            entry->begin(found.backend(), found.opened(), flags);
+            entry->begin(found.backend(), found.opened(), flags, true);
         }
         now = number_of(*entry);
     }
-    uint32_t other = 0;
-    if (owners[fd].compare_exchange_strong(other, now)) return file_of(now);
-    release(now);  // the number was given to another file meanwhile
-    return file_of(other);
+    if (owners[fd].compare_exchange_strong(before, now)) return file_of(now);
+    if (now >= first_file) give_back(open_files[now - first_file]);  // the number was given to another file meanwhile
+    return file_of(before);
+}
+
+/// Looks at all placeholders that nobody has looked at; with a first_look. False: they cannot be listed.
+bool look_at_others() {
+    const int list = direct::open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (list < 0) return false;
+    constexpr size_t length_at = 16;  // in a linux_dirent64
+    constexpr size_t name_at = 19;
+    alignas(8) char entries[2048];
+    long bytes = 0;
+    while ((bytes = direct::call(SYS_getdents64, list, direct::address(entries), sizeof entries)) > 0) {
+        uint16_t length = 0;
+        for (const char* at = entries; at < entries + bytes; at += length) {
+            std::memcpy(&length, at + length_at, sizeof length);
+            int fd = 0;
+            for (const char* digit = at + name_at; *digit >= '0' && *digit <= '9'; ++digit) fd = 10 * fd + *digit - '0';
+            if (at[name_at] == '.' || !is_in_range(fd) || owners[fd].load() != 0) continue;
+            char name[longest_name + 40];
+            if (is_placeholder({name, direct::path_of(fd, name, sizeof name)})) look_alone(fd);
+        }
+    }
+    direct::close(list);
+    return bytes == 0;
+}
+
+void release(uint32_t owner) {
+    if (owner < first_file) return;
+    open_entry& entry = open_files[owner - first_file];
+    if (!has_adopted.load(std::memory_order_relaxed)) return give_back(entry);
+    const first_look alone;  // nobody adopts the file between its last descriptor's end and the backend's knowing of it
+    const bool is_last = entry.references.load(std::memory_order_relaxed) == 1;
+    if (alone && is_last && entry.is_adopted.load(std::memory_order_relaxed) && !look_at_others())
+        return;  // it stays open: rather than that a descriptor loses it that nobody has looked at
+    give_back(entry);
 }
 
 }  // namespace
@@ -234,7 +261,8 @@ owned_file owner_of(int fd) {
     if (owner == of_kernel) return {};
     if (owner >= first_file) [[likely]]
         return file_of(owner);
-    return look_first(fd);
+    const first_look alone;
+    return alone ? look_alone(fd) : owned_file{};
 }
 
 int opened_as(file_backend& backend, file_backend::handle opened, int flags) {
@@ -245,16 +273,20 @@ int opened_as(file_backend& backend, file_backend::handle opened, int flags) {
     *end++ = ':';
     end = put_number(end, static_cast<uint64_t>(flags & O_ACCMODE));
     *end = '\0';
-    const bool noted = !shares_memory_with_parent();
-    open_entry* const entry = noted ? fresh_entry() : nullptr;
-    const int fd = noted && entry == nullptr ? -ENFILE : make_placeholder(name, flags);
-    if (fd < 0 || !noted) {
-        // Of a child of vfork: each of its calls adopts the file anew, for as long as the key holds it.
-        if (entry != nullptr) entry->drop();
+    if (shares_memory_with_parent()) {  // each of its calls adopts the file anew, for as long as the key holds it
+        const int fd = make_placeholder(name, flags);
         if (fd < 0) backend.close(opened);
         return fd;
     }
-    entry->begin(backend, opened, flags & (O_ACCMODE | O_APPEND));
+    open_entry* const entry = fresh_entry();
+    const first_look alone;  // nobody finds the placeholder before it is noted
+    const int fd = entry == nullptr ? -ENFILE : make_placeholder(name, flags);
+    if (fd < 0) {
+        if (entry != nullptr) entry->drop();
+        backend.close(opened);
+        return fd;
+    }
+    entry->begin(backend, opened, flags & (O_ACCMODE | O_APPEND), false);
     if (is_in_range(fd)) release(owners[fd].exchange(number_of(*entry)));
     return fd;
 }
@@ -267,7 +299,7 @@ void duplicated(int from, int to) {
 }
 
 void closing(int fd) {
-    if (is_in_range(fd) && !shares_memory_with_parent()) release(owners[fd].exchange(0));
+    if (is_in_range(fd) && !shares_memory_with_parent()) release(owners[fd].exchange(closed));
 }
 
 void closing_range(unsigned first, unsigned last) {
