@@ -304,7 +304,7 @@ def test_tables_of_streams_that_are_not_known(tmp_path: Path, built: Callable[..
 
 
 NEWER = os.environ.get("HALCYON_NEWER_C_LIBRARY", "")
-"""A folder with the dynamic linker and the libraries of another glibc (2.38 or later)."""
+"""A folder with the dynamic linker and the libraries of another glibc (2.38 or later), and libgcc_s.so.1."""
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case != "inherited"])  # which starts itself again
