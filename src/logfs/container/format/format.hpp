@@ -64,6 +64,7 @@ struct state_slot {
     int64_t data_bytes;
     int64_t logical_end;  ///< behind the last byte that it wrote
     int64_t epoch_ns;     ///< 0: none was raised
+    uint64_t synced_commit;  ///< the sequence of the last commit that is known to be on the disk
     uint64_t writes;
     uint64_t written_bytes;
     uint32_t cuts;        ///< truncations by this writer
@@ -75,7 +76,8 @@ struct state_slot {
     run element;
 };
 
-/// What is on the disk: records up to `end`, and the data dropping up to `data_bytes`.
+/// What is on the disk, once the sync after it has succeeded: records up to `end`, and the data dropping up to
+/// `data_bytes`.
 struct commit_slot {
     uint64_t sequence;  ///< 0: never written
     int64_t data_bytes;
@@ -107,7 +109,7 @@ struct block_header {
 };
 
 static_assert(has_copied_layout<stream_place, 12, 4>() && has_copied_layout<index_header, 184, 8>());
-static_assert(has_copied_layout<state_slot, 200, 8>() && has_copied_layout<commit_slot, 48, 8>());
+static_assert(has_copied_layout<state_slot, 208, 8>() && has_copied_layout<commit_slot, 48, 8>());
 static_assert(has_copied_layout<coding_base, 56, 8>() && has_copied_layout<block_header, 72, 8>());
 
 inline constexpr size_t record_room = block_bytes - sizeof(block_header);

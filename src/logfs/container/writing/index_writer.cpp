@@ -7,6 +7,8 @@
 #include <cstring>
 #include <utility>
 
+#include "logfs/container/format/varint.hpp"
+
 namespace halcyon::logfs {
 
 int index_writer::create(int directory, const char* path, const index_header& header, bool may_map) {
@@ -128,6 +130,7 @@ int index_writer::append(const record& what) {
     state_.end.check = crc32c({encoded + bytes, record_check_bytes}, sum);
     state_.end.used += static_cast<uint32_t>(whole);
     base_ = after;
+    has_uncommitted_ = true;
     passed("record");
     return 0;
 }
@@ -171,6 +174,7 @@ int index_writer::add_write(int64_t start, int64_t length, int64_t physical, int
     state_.data_bytes = physical + length;
     state_.written_bytes += static_cast<uint64_t>(length);
     ++state_.writes;
+    has_uncommitted_ = true;
     return publish();
 }
 
@@ -209,9 +213,9 @@ int index_writer::finish_runs() {
 int index_writer::commit(int64_t now_ns) {
     if (const int done = make_room(); done != 0) return done;
     if (const int done = finish_runs(); done != 0) return done;
-    if (!has_uncommitted()) return 0;
+    if (!has_uncommitted_) return 0;
     commit_slot slot{};
-    slot.sequence = commit_sequence_ + 1;
+    slot.sequence = state_.synced_commit + 1;
     slot.data_bytes = state_.data_bytes;
     slot.committed_ns = now_ns;
     slot.state_sequence = state_.sequence;
@@ -227,11 +231,11 @@ int index_writer::commit(int64_t now_ns) {
     sequence.store(slot.sequence, std::memory_order_release);
     passed("committed");
     if (const int done = write_part(head_ + offset, static_cast<int64_t>(offset), sizeof slot); done != 0) return done;
-    // The commit may reach the disk before the records that it names: readers see that by its check.
+    // The commit may reach the disk before the records that it names: it counts when the state after the sync says so.
     if (const int done = calls_.sync(fd_); done != 0) return broken_ = done;
-    commit_sequence_ = slot.sequence;
-    committed_sequence_ = state_.sequence;
-    return 0;
+    has_uncommitted_ = false;
+    state_.synced_commit = slot.sequence;
+    return publish();
 }
 
 /// The state is written into both slots, so that damage to one of them loses nothing. Where there is no room for the last

@@ -47,7 +47,7 @@ class index_writer {
     [[nodiscard]] bool is_open() const { return fd_ >= 0; }
     [[nodiscard]] bool is_mapped() const { return is_mapped_; }
     [[nodiscard]] const state_slot& state() const { return state_; }
-    [[nodiscard]] bool has_uncommitted() const { return state_.sequence != committed_sequence_; }
+    [[nodiscard]] bool has_uncommitted() const { return has_uncommitted_; }
     [[nodiscard]] int64_t file_bytes() const { return block_at(state_.end.block) + block_used(); }
 
   private:
@@ -83,8 +83,7 @@ class index_writer {
     std::byte* block_ = nullptr;      // the current block
     uint32_t reserved_blocks_ = 0;
     uint64_t salt_ = 0;
-    uint64_t committed_sequence_ = 0;
-    uint64_t commit_sequence_ = 0;
+    bool has_uncommitted_ = false;
     coding_base base_;
     run_builder runs_;
     state_slot state_{};
