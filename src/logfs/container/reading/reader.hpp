@@ -1,0 +1,99 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "base/error.hpp"
+#include "logfs/container/directory/container.hpp"
+#include "logfs/container/files/memory_source.hpp"
+#include "logfs/container/files/open_files.hpp"
+#include "logfs/container/files/page_array.hpp"
+#include "logfs/container/reading/data_checks.hpp"
+#include "logfs/container/reading/data_reader.hpp"
+#include "logfs/container/reading/dropping_table.hpp"
+#include "logfs/container/reading/index_intake.hpp"
+#include "logfs/container/reading/merged_index.hpp"
+#include "logfs/container/reading/overlay.hpp"
+
+namespace halcyon::logfs {
+
+struct reader_options {
+    /// Droppings that are open at a time.
+    uint32_t most_descriptors = 256;
+    /// For the index and what reading needs beside it; reaching it is a failure (system, ENOMEM).
+    uint64_t most_memory_bytes = UINT64_MAX;
+    /// Checks data against the sums that their writers left (writer_options::has_data_checks).
+    bool verifies_data = false;
+    /// Takes what is sound of damaged indexes: for tools, which say what is not.
+    bool salvages = false;
+    /// Keeps what can never be read again: for conflicts with it.
+    bool keeps_dead = false;
+    /// Of this host. With them, what a writer of the same boot left damaged is always a failure; without, records behind
+    /// its last sync may be missing, as after a crash of its node.
+    std::string_view host;
+    std::string_view boot_id;
+};
+
+/// Reads a container as one file. Where writes overlap, the last one counts: by time, in which all of an epoch is later
+/// than all of the one before it, then by rank.
+///
+/// It shows what was published when it was last reloaded. One thread.
+class reader {
+  public:
+    explicit reader(container& from, const reader_options& how = {});
+    reader(const reader&) = delete;
+    reader& operator=(const reader&) = delete;
+
+    /// Takes what writers have published since; the first time, all. It costs as much as that is. Failure: config,
+    /// damage, or another format version; system.
+    result<void> reload();
+
+    [[nodiscard]] int64_t size();
+    /// How many bytes: fewer than asked for at the end of the file. Failure: config, damage; system.
+    result<int64_t> read(int64_t offset, std::span<std::byte> out);
+
+    /// What the file holds from `begin` on, without a gap and up to `end` or less; at least one segment. They stay until
+    /// the next call.
+    result<std::span<const segment>> segments(int64_t begin, int64_t end);
+    /// As lseek() with SEEK_DATA and SEEK_HOLE: none, -1, behind the last data.
+    result<int64_t> next_data(int64_t offset);
+    result<int64_t> next_hole(int64_t offset);
+
+    /// Ranges in what segments() last returned that two writers wrote at times that do not say which was first. Of all
+    /// pairs only with keeps_dead.
+    [[nodiscard]] std::span<const conflict> conflicts() const { return conflicts_.all(); }
+
+    [[nodiscard]] const dropping_table& writers() const { return writers_; }
+    [[nodiscard]] merged_index& index() { return index_; }
+    [[nodiscard]] data_checks& checks() { return checks_; }
+    [[nodiscard]] open_files& files() { return files_; }
+    [[nodiscard]] memory_source& memory() { return memory_; }
+    [[nodiscard]] container& of() { return container_; }
+    /// What was found and passed over.
+    [[nodiscard]] std::span<const found_damage> damages() const { return intake_.damages().all(); }
+    /// Writers of which records behind the last sync are missing.
+    [[nodiscard]] uint32_t torn_writers() const;
+    [[nodiscard]] uint64_t read_calls() const { return data_.read_calls(); }
+
+  private:
+    [[nodiscard]] bool resolve(int64_t begin, int64_t end);
+    [[nodiscard]] int64_t next_start(int64_t position);
+    void adapt_window();
+
+    container& container_;
+    memory_source memory_;
+    open_files files_;
+    dropping_table writers_;
+    merged_index index_;
+    data_checks checks_;
+    index_intake intake_;
+    overlay overlay_;
+    data_reader data_;
+    page_array<segment> segments_;
+    page_array<conflict> conflicts_;
+    int64_t window_bytes_ = int64_t{1} << 20;
+};
+
+}  // namespace halcyon::logfs
