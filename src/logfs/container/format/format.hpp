@@ -11,8 +11,8 @@
 /// The files of a container (docs/rooms/logfs.md says what they are for).
 ///
 /// An index dropping is a head of one block and then blocks of records, each of `block_bytes`. The head has sectors of
-/// 512 bytes, which a disk writes as a whole or not at all: the index_header, which does not change, two state_slots
-/// and two commit_slots. Of two slots the one with the higher sequence counts; a writer changes the other one, its
+/// 512 bytes, which a disk writes as a whole or not at all: the index_header, which does not change, two state_slots,
+/// two commit_slots, and the header once more. Of two slots the one with the higher sequence counts; a writer changes the other one, its
 /// sequence last. So each write becomes part of the container by one store, and a process that is killed before it has
 /// written nothing.
 ///
@@ -113,6 +113,14 @@ static_assert(has_copied_layout<state_slot, 208, 8>() && has_copied_layout<commi
 static_assert(has_copied_layout<coding_base, 56, 8>() && has_copied_layout<block_header, 72, 8>());
 
 inline constexpr size_t record_room = block_bytes - sizeof(block_header);
+
+/// Of a dropping, as its name says who made it when: so its check sums can be told without its header.
+inline constexpr uint64_t salt_of(int64_t created_ns, int64_t pid) {
+    return (static_cast<uint64_t>(created_ns) ^ (static_cast<uint64_t>(pid) << 40)) * 0x9E3779B97F4A7C15u;
+}
+
+/// The header stands twice.
+inline constexpr size_t header_copy_at = 5 * sector_bytes;
 
 inline constexpr size_t state_slot_at(uint64_t sequence) {
     return sector_bytes * (1 + sequence % 2);

@@ -1,5 +1,6 @@
 #include "logfs/container/reading/index_intake.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <string>
 
@@ -70,14 +71,16 @@ index_intake::index_intake(container& from, memory_source& memory, open_files& f
 void index_intake::set(const options& how) {
     salvages_ = how.salvages;
     wants_checks_ = how.wants_checks;
+    if (how.stops_at_commit) scan_.stop_at_commit();
+    if (how.stops_at_commit) scan_.stop_at_commit();
     dropping own;
     has_own_clock_ = !how.boot_id.empty() && writers_.note_clock(own, how.host, how.boot_id);
     own_clock_ = own.clock;
 }
 
 result<void> index_intake::reload() {
+    known_lonely_ = lonely_data_.size();
     if (auto done = list_container(); !done) return done;
-    live_.clear();
     size_t kept = 0;
     for (size_t i = 0; i < open_.size(); ++i) {
         const uint32_t number = open_[i];
@@ -88,12 +91,36 @@ result<void> index_intake::reload() {
             return done;
         }
         const dropping& of = writers_[number];
-        if (of.live_runs > 0 && !live_.push(number)) return failed({}, "cannot read the index", -ENOMEM);
+        if (!note_live(number)) return failed({}, "cannot read the index", -ENOMEM);
         if (!of.is_closed && !of.is_gone) open_[kept++] = number;
     }
     open_.cut(kept);
     if (!index_.settle()) return failed({}, "cannot merge the index", -ENOMEM);
     return find_lonely_data();
+}
+
+result<void> index_intake::reload_one(std::string_view path) {
+    uint32_t number = writers_.find(path);
+    if (number == dropping_table::none) {
+        number = writers_.add(path);
+        if (number == dropping_table::none || !open_.push(number))
+            return failed(path, "cannot read the index", -ENOMEM);
+    }
+    if (auto done = take_new(number); !done) return done;
+    if (!note_live(number) || !index_.settle()) return failed(path, "cannot merge the index", -ENOMEM);
+    return {};
+}
+
+/// False: no memory.
+bool index_intake::note_live(uint32_t number) {
+    const bool has_runs = writers_[number].live_runs > 0;
+    uint32_t* const place = std::find(live_.begin(), live_.end(), number);
+    if (place == live_.end()) return !has_runs || live_.push(number);
+    if (!has_runs) {
+        *place = live_.back();
+        live_.pop();
+    }
+    return true;
 }
 
 /// Two changes of a directory within one tick of its clock look like one: only a time that has passed for long says that
@@ -161,8 +188,8 @@ result<void> index_intake::list_host_directory(listed& which) {
 int index_intake::note_data(std::string_view path) {
     const short_name index = with_kind(path, dropping_kind::index);
     if (writers_.find(index.view()) != dropping_table::none) return 0;
-    for (const short_name& each : lonely_data_) {
-        if (each.view() == path) return 0;
+    for (size_t i = 0; i < known_lonely_; ++i) {
+        if (lonely_data_[i].view() == path) return 0;
     }
     return lonely_data_.push(short_name(path)) ? 0 : -ENOMEM;
 }

@@ -38,6 +38,10 @@ class index_intake {
     struct options {
         /// Goes on behind damage that would be a failure.
         bool salvages = false;
+        /// Takes nothing behind the last sync of each writer.
+        bool stops_at_commit = false;
+        /// Takes nothing behind the last sync of each writer.
+        bool stops_at_commit = false;
         /// Takes the sums over data, too.
         bool wants_checks = false;
         /// Of this host: what a writer of the same boot has left was left by no crash of the node.
@@ -51,6 +55,8 @@ class index_intake {
     void set(const options& how);
     /// What writers have published since it was called last. Failure: config, damage; system.
     result<void> reload();
+    /// The same of one writer, by the name of its index dropping.
+    result<void> reload_one(std::string_view path);
 
     /// Droppings with runs that may go on.
     [[nodiscard]] const page_array<uint32_t>& live() const { return live_; }
@@ -69,6 +75,7 @@ class index_intake {
     result<void> list_container();
     result<void> list_host_directory(listed& which);
     result<void> take_new(uint32_t number);
+    [[nodiscard]] bool note_live(uint32_t number);
     result<void> find_lonely_data();
     int note_data(std::string_view path);
     static bool is_settled(const struct stat& of);
@@ -85,6 +92,7 @@ class index_intake {
     index_scan scan_;
     page_array<listed> directories_;
     page_array<short_name> lonely_data_;  // without an index dropping when they were listed
+    size_t known_lonely_ = 0;             // of an earlier listing
     page_array<uint32_t> live_;
     page_array<uint32_t> open_;  // that may still grow
     page_array<found_damage> damages_;

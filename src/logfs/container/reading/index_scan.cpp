@@ -1,10 +1,4 @@
-    of.committed = commit_.end;
-    of.committed_bytes = commit_.data_bytes;
-    if (state_.sequence == of.state_sequence) return 0;
-    of.is_cut = false;
-    if (const int done = read_records(fd, of, visitor); done != 0 || damage_) return done;
-    // What is cut of a writer on another node may only not have come here yet.
-    of.state_sequence = of.is_cut && state_.is_closed == 0 ? 0 : state_.sequence;    if (of.is_closed || of.is_gone) return 0;#include "logfs/container/reading/index_scan.hpp"
+#include "logfs/container/reading/index_scan.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -24,6 +18,14 @@ constexpr int looks_at_a_slot = 200;
 template <size_t room>
 std::string_view text_in(const char (&field)[room]) {
     return {field, strnlen(field, room)};
+}
+
+/// Where the data end that the block before `next` names, if that is sound; else as far as any do.
+int64_t data_end_before(const std::byte* next, uint32_t number, int64_t data_bytes) {
+    if (next == nullptr) return data_bytes;
+    block_header header{};
+    std::memcpy(static_cast<void*>(&header), next, sizeof header);
+    return header.number == number + 1 ? header.base.physical_end : data_bytes;
 }
 
 bool is_all_zero(const std::byte* at, size_t bytes) {
@@ -87,31 +89,49 @@ bool index_scan::report(index_damage what, index_visitor& visitor) {
 
 int index_scan::go_on(int fd, dropping& of, dropping_table& table, index_visitor& visitor) {
     damage_ = {};
-    if (of.is_closed || of.is_gone || of.is_cut) return 0;
+    if (of.is_closed || of.is_gone) return 0;
     if (const int done = read_head(fd, of); done <= 0) return done;
     if (!of.has_header) {
-        if (const int done = read_header(of, table); done <= 0) {
-            if (damage_) visitor.found(damage_);
-            return done;
+        int done = read_header(0, of, table);
+        if (done < 0) return done;
+        if (done == 0) {
+            const index_damage first = damage_;
+            if (!visitor.found(first)) return 0;
+            damage_ = {};
+            done = read_header(header_copy_at, of, table);
+            if (done <= 0) return done;
         }
     }
     salt_ = of.salt;
     size_t bad_at = 0;
     state_slot older{};
+    bool has_lost_state = false;
     for (int looks = 1; !newer_of(head_, state_slot_at, salt_, state_, older, bad_at); ++looks) {
         if (looks < looks_at_a_slot) {
             if (const int done = read_head(fd, of); done <= 0) return done;
             continue;
         }
-        if (!report({index_damage::part::state, false, static_cast<int64_t>(bad_at), 0, 0}, visitor)) return 0;
+        if (!report({index_damage::part::state, false, static_cast<int64_t>(bad_at), 0, 0, 0}, visitor)) return 0;
+        has_lost_state = state_.sequence == 0;
         break;
     }
     if (!read_slots(visitor)) return 0;
-    if (state_.sequence == of.state_sequence) return 0;
+    if (has_lost_state && state_.sequence == 0) {
+        if (const int done = take_all_there_is(fd); done != 0) return done;
+    }
     of.committed = commit_.end;
     of.committed_bytes = commit_.data_bytes;
+    if (state_.sequence == of.state_sequence) return 0;
+    if (stops_at_commit_) {
+        if (commit_.sequence == 0) return 0;
+        state_.end = commit_.end;
+        state_.data_bytes = commit_.data_bytes;
+        state_.runs = 0;
+    }
+    of.is_cut = false;
     if (const int done = read_records(fd, of, visitor); done != 0 || damage_) return done;
-    of.state_sequence = state_.sequence;
+    // What is cut of a writer on another node may only not have come here yet.
+    of.state_sequence = of.is_cut && state_.is_closed == 0 ? 0 : state_.sequence;
     of.data_bytes = state_.data_bytes;
     of.logical_end = state_.logical_end;
     of.writes = state_.writes;
@@ -136,22 +156,23 @@ int index_scan::read_head(int fd, dropping& of) {
     return !of.has_header && is_all_zero(head_, sizeof(index_header)) ? 0 : 1;
 }
 
-/// 1: it is sound; 0: `damage_` says why not; -errno.
-int index_scan::read_header(dropping& of, dropping_table& table) {
+/// 1: the header at that place is sound; 0: `damage_` says why not; -errno.
+int index_scan::read_header(size_t at, dropping& of, dropping_table& table) {
     index_header header{};
-    std::memcpy(&header, head_, sizeof header);
+    std::memcpy(&header, head_ + at, sizeof header);
     if (std::memcmp(header.magic, index_magic, sizeof index_magic) != 0) {
-        damage_ = {index_damage::part::magic, false, 0, 0, 0};
+        damage_ = {index_damage::part::magic, false, static_cast<int64_t>(at), 0, 0, 0};
         return 0;
     }
     if (header.version != format_version || header.byte_order != byte_order_mark) {
         // A version that is not known has a check that is not known.
         const bool is_ours = header.check == check_of(header, 0);
-        damage_ = {is_ours ? index_damage::part::version : index_damage::part::header, false, 8, header.version, 0};
+        damage_ = {is_ours ? index_damage::part::version : index_damage::part::header, false,
+                   static_cast<int64_t>(at) + 8, header.version, 0, 0};
         return 0;
     }
     if (header.check != check_of(header, 0) || header.block_size != block_bytes) {
-        damage_ = {index_damage::part::header, false, 0, 0, 0};
+        damage_ = {index_damage::part::header, false, static_cast<int64_t>(at), 0, 0, 0};
         return 0;
     }
     of.pid = header.pid;
@@ -171,17 +192,32 @@ bool index_scan::read_slots(index_visitor& visitor) {
     size_t bad_at = 0;
     commit_slot older{};
     if (!newer_of(head_, commit_slot_at, salt_, commit_, older, bad_at) &&
-        !report({index_damage::part::commit, false, static_cast<int64_t>(bad_at), 0, 0}, visitor))
+        !report({index_damage::part::commit, false, static_cast<int64_t>(bad_at), 0, 0, 0}, visitor))
         return false;
     // One that no sync has followed may name records that never reached the disk.
-    if (commit_.sequence > state_.synced_commit) commit_ = older;
+    if (state_.sequence > 0 && commit_.sequence > state_.synced_commit) commit_ = older;
     if (commit_.state_sequence <= state_.sequence) return true;
     // What was committed is newer than all states: the newest is lost.
     const index_damage lost{index_damage::part::state, false,
-                            static_cast<int64_t>(state_slot_at(commit_.state_sequence)), 0, 0};
+                            static_cast<int64_t>(state_slot_at(commit_.state_sequence)), 0, 0, 0};
     if (!report(lost, visitor)) return false;
-    if (state_.end.is_before(commit_.end)) state_.end = commit_.end;
+    if (state_.end.is_before(commit_.end)) {
+        state_.end = commit_.end;
+        state_.data_bytes = commit_.data_bytes;
+    }
+    state_.sequence = commit_.state_sequence;
     return true;
+}
+
+/// Without any state: up to the last record that fits its check.
+int index_scan::take_all_there_is(int fd) {
+    struct stat file {};
+    if (const int done = calls_.status(fd, file); done != 0) return done;
+    const int64_t blocks = (file.st_size - 1) / static_cast<int64_t>(block_bytes);
+    if (blocks <= 0) return 0;
+    state_.sequence = 1;
+    state_.end = {static_cast<uint32_t>(blocks - 1), record_room, 0};
+    return 0;
 }
 
 int index_scan::read_records(int fd, dropping& of, index_visitor& visitor) {
@@ -196,16 +232,17 @@ int index_scan::read_records(int fd, dropping& of, index_visitor& visitor) {
                                   ? (blocks - 1) * block_bytes + sizeof(block_header) + state_.end.used
                                   : blocks * block_bytes;
         if (state_.end.used > record_room) {
-            report({index_damage::part::state, false, block_at(last), 0, 0}, visitor);
+            report({index_damage::part::state, false, block_at(last), 0, 0, 0}, visitor);
             return 0;
         }
         const int64_t bytes = read_all(fd, buffer_.data(), wanted, block_at(first));
         if (bytes < 0) return static_cast<int>(bytes);
-        std::memset(buffer_.data() + bytes, 0, buffer_.size() - static_cast<size_t>(bytes));
+        std::memset(buffer_.data() + bytes, 0, wanted - static_cast<size_t>(bytes));
         for (size_t i = 0; i < blocks; ++i) {
             const size_t begin = i * block_bytes;
             const size_t there = static_cast<size_t>(bytes) > begin ? static_cast<size_t>(bytes) - begin : 0;
-            const int done = read_block(buffer_.data() + begin, there, of, visitor);
+            const std::byte* const next = i + 1 < blocks ? buffer_.data() + begin + block_bytes : nullptr;
+            const int done = read_block(buffer_.data() + begin, there, next, of, visitor);
             if (done != 0 || damage_ || of.is_cut) return done;
             if (first + i == last) return 0;
         }
@@ -214,7 +251,8 @@ int index_scan::read_records(int fd, dropping& of, index_visitor& visitor) {
 }
 
 /// Takes the records that are new in the block where `of` stands; behind a full one it stands before the next.
-int index_scan::read_block(const std::byte* block, size_t present, dropping& of, index_visitor& visitor) {
+int index_scan::read_block(const std::byte* block, size_t present, const std::byte* next, dropping& of,
+                           index_visitor& visitor) {
     const uint32_t number = of.at.block;
     const bool is_last = number == state_.end.block;
     block_header header{};
@@ -246,7 +284,8 @@ int index_scan::read_block(const std::byte* block, size_t present, dropping& of,
     damage.what = present < sizeof header ? index_damage::part::missing_block : index_damage::part::block;
     damage.is_torn = !of.at.is_before(of.committed);
     damage.offset = block_at(number) + static_cast<int64_t>(sizeof header) + of.at.used;
-    damage.lost_from = of.at.used;
+    damage.data_from = of.base.physical_end;
+    damage.data_to = data_end_before(next, number, state_.data_bytes);
     if (!report(damage, visitor)) return 0;
     if (is_last || damage.is_torn)
         of.is_cut = true;

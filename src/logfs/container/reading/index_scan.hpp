@@ -28,7 +28,9 @@ struct index_damage {
     bool is_torn = false;  ///< behind the last commit: as a crash of the node leaves it
     int64_t offset = 0;
     uint64_t seen = 0;
-    uint32_t lost_from = 0;  ///< of a block: where its valid records end
+    /// Of a block: the part of the data dropping that its lost records may name.
+    int64_t data_from = 0;
+    int64_t data_to = 0;
 
     explicit operator bool() const { return what != part::none; }
     [[nodiscard]] const char* description() const;
@@ -49,6 +51,9 @@ class index_scan {
   public:
     index_scan(file_calls& calls, memory_source& memory) : calls_(calls), buffer_(memory) {}
 
+    /// Takes nothing behind the last commit.
+    void stop_at_commit() { stops_at_commit_ = true; }
+
     /// Goes on with `of`; `table` is told of its clock. -errno. What was damaged and not passed over is in `damage`.
     int go_on(int fd, dropping& of, dropping_table& table, index_visitor& visitor);
 
@@ -56,10 +61,13 @@ class index_scan {
 
   private:
     int read_head(int fd, dropping& of);
-    int read_header(dropping& of, dropping_table& table);
+    int read_header(size_t at, dropping& of, dropping_table& table);
     bool read_slots(index_visitor& visitor);
+    int take_all_there_is(int fd);
+    int take_all_there_is(int fd);
     int read_records(int fd, dropping& of, index_visitor& visitor);
-    int read_block(const std::byte* block, size_t present, dropping& of, index_visitor& visitor);
+    int read_block(const std::byte* block, size_t present, const std::byte* next, dropping& of,
+                   index_visitor& visitor);
     int take_records(const std::byte* block, uint32_t limit, bool each_checked, dropping& of, index_visitor& visitor);
     int64_t read_all(int fd, std::byte* into, size_t bytes, int64_t offset);
     bool report(index_damage what, index_visitor& visitor);
@@ -71,6 +79,7 @@ class index_scan {
     commit_slot commit_{};
     uint64_t salt_ = 0;
     index_damage damage_;
+    bool stops_at_commit_ = false;
 };
 
 }  // namespace halcyon::logfs

@@ -18,11 +18,15 @@ reader::reader(container& from, const reader_options& how)
       data_(from, memory_, files_, writers_, checks_, how.verifies_data),
       segments_(memory_),
       conflicts_(memory_) {
-    intake_.set({how.salvages, how.verifies_data || how.salvages, how.host, how.boot_id});
+    intake_.set({how.salvages, how.stops_at_commit, how.verifies_data || how.salvages, how.host, how.boot_id});
 }
 
 result<void> reader::reload() {
     return intake_.reload();
+}
+
+result<void> reader::reload_writer(std::string_view name) {
+    return intake_.reload_one(name);
 }
 
 int64_t reader::size() {
@@ -34,10 +38,8 @@ int64_t reader::size() {
     return size;
 }
 
-/// False: no memory.
-bool reader::resolve(int64_t begin, int64_t end) {
-    segments_.clear();
-    conflicts_.clear();
+/// All pieces in the range. False: no memory.
+bool reader::collect(int64_t begin, int64_t end) {
     page_array<piece>& pieces = overlay_.pieces();
     pieces.clear();
     if (!index_.collect(begin, end, pieces)) return false;
@@ -50,7 +52,13 @@ bool reader::resolve(int64_t begin, int64_t end) {
                 return false;
         }
     }
-    return overlay_.resolve(begin, end, segments_, &conflicts_);
+    return true;
+}
+
+bool reader::resolve(int64_t begin, int64_t end) {
+    segments_.clear();
+    conflicts_.clear();
+    return collect(begin, end) && overlay_.resolve(begin, end, segments_, &conflicts_);
 }
 
 /// A call resolves as much at a time as is worth its while and does not take much memory.
@@ -99,13 +107,21 @@ result<std::span<const segment>> reader::segments(int64_t begin, int64_t end) {
     const int64_t until = std::min(end, begin + std::min(window_bytes_, INT64_MAX - begin));
     if (!resolve(begin, until)) return container_.failed({}, "cannot resolve its index", ENOMEM);
     adapt_window();
-    // A long hole is told at once.
     segment& last = segments_.back();
-    if (last.is_hole() && last.end() == until && until < end) {
-        const int64_t next = std::min(end, next_start(until));
-        last.length = next - last.start;
-    }
+    if (last.is_hole() && last.end() == until && until < end && !lengthen_hole(last, end))
+        return container_.failed({}, "cannot resolve its index", ENOMEM);
     return std::span<const segment>(segments_.all());
+}
+
+/// To where something begins, unless there are data under what makes it a hole. False: no memory.
+bool reader::lengthen_hole(segment& last, int64_t end) {
+    const int64_t next = std::min(end, next_start(last.end()));
+    if (next == last.end()) return true;
+    if (!collect(last.end(), next)) return false;
+    const page_array<piece>& pieces = overlay_.pieces();
+    const bool is_hole = std::all_of(pieces.begin(), pieces.end(), [](const piece& each) { return each.is_hole; });
+    if (is_hole) last.length = next - last.start;
+    return true;
 }
 
 result<int64_t> reader::next_data(int64_t offset) {

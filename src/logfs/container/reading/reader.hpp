@@ -28,6 +28,10 @@ struct reader_options {
     bool verifies_data = false;
     /// Takes what is sound of damaged indexes: for tools, which say what is not.
     bool salvages = false;
+    /// Shows what each writer had synced last, and nothing behind that.
+    bool stops_at_commit = false;
+    /// Shows what each writer had synced last, and nothing behind that.
+    bool stops_at_commit = false;
     /// Keeps what can never be read again: for conflicts with it.
     bool keeps_dead = false;
     /// Of this host. With them, what a writer of the same boot left damaged is always a failure; without, records behind
@@ -49,6 +53,8 @@ class reader {
     /// Takes what writers have published since; the first time, all. It costs as much as that is. Failure: config,
     /// damage, or another format version; system.
     result<void> reload();
+    /// The same of one writer, by writer::name().
+    result<void> reload_writer(std::string_view name);
 
     [[nodiscard]] int64_t size();
     /// How many bytes: fewer than asked for at the end of the file. Failure: config, damage; system.
@@ -78,7 +84,9 @@ class reader {
     [[nodiscard]] uint64_t read_calls() const { return data_.read_calls(); }
 
   private:
+    [[nodiscard]] bool collect(int64_t begin, int64_t end);
     [[nodiscard]] bool resolve(int64_t begin, int64_t end);
+    [[nodiscard]] bool lengthen_hole(segment& last, int64_t end);
     [[nodiscard]] int64_t next_start(int64_t position);
     void adapt_window();
 

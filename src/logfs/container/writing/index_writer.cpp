@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
@@ -30,8 +31,9 @@ int index_writer::create(int directory, const char* path, const index_header& he
     if (why == 0) why = place_block(0);
     // Last, so that a file with a header has all that it needs.
     if (why == 0) {
+        std::memcpy(head_ + header_copy_at, &header, sizeof header);
         std::memcpy(head_, &header, sizeof header);
-        why = write_part(head_, 0, sizeof header);
+        why = write_part(head_, 0, header_copy_at + sizeof header);
     }
     passed("header");
     if (why == 0) return 0;
@@ -198,6 +200,21 @@ int index_writer::add_check(int64_t bytes, uint32_t sum) {
     what.sum = sum;
     const int done = append(what);
     return done != 0 ? done : publish();
+}
+
+int index_writer::add_again(const record& what) {
+    if (const int done = make_room(); done != 0) return done;
+    if (const int done = append(what); done != 0) return done;
+    const run& numbers = what.what;
+    if (what.kind == record_kind::run) {
+        state_.logical_end = std::max(state_.logical_end, numbers.high());
+        state_.data_bytes = std::max(state_.data_bytes, numbers.physical_end());
+        state_.written_bytes += static_cast<uint64_t>(numbers.bytes());
+        state_.writes += static_cast<uint64_t>(numbers.count);
+    }
+    if (what.kind == record_kind::cut) ++state_.cuts;
+    if (what.kind == record_kind::epoch) state_.epoch_ns = numbers.first_ns;
+    return publish();
 }
 
 int index_writer::finish_runs() {

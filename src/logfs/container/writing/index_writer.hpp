@@ -35,6 +35,8 @@ class index_writer {
     int add(const record& what);
     /// The sum over the data that follow those of the last check.
     int add_check(int64_t bytes, uint32_t sum);
+    /// A record that another index dropping held.
+    int add_again(const record& what);
     /// Nothing is added to the runs before: their times end here.
     int finish_runs();
     /// What is there up to now is part of what a crash of the node leaves; the data must be on the disk by now.

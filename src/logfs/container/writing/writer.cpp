@@ -63,7 +63,7 @@ int writer::create_droppings(const writer_identity& who, const writer_options& h
         if (data_fd_ != -EEXIST) return std::exchange(data_fd_, -1);
     }
     header.created_ns = created_ns;
-    header.salt = (static_cast<uint64_t>(created_ns) ^ (static_cast<uint64_t>(who.pid) << 40)) * 0x9E3779B97F4A7C15u;
+    header.salt = salt_of(created_ns, who.pid);
     header.check = check_of(header, 0);
     const int done = index_.create(container_.directory(), index_name_.c_str(), header, how.may_map_index);
     if (done == 0) return 0;
