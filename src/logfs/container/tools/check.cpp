@@ -3,7 +3,8 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <cerrno>
+#include <cstring>
+#include <utility>
 
 #include "base/units.hpp"
 #include "logfs/container/directory/names_in.hpp"
