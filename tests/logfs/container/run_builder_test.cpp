@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 #include <vector>
 
@@ -136,7 +137,7 @@ TEST(run_builder, a_long_pause_begins_a_new_run) {
     for (int64_t i = 0; i < 100; ++i) writes.push_back({i * 1024, 256, 1000 + i * 700 + (i >= 50 ? 5'000'000'000 : 0)});
     EXPECT_EQ(checked(writes).size(), 2U);
     writes.clear();
-    for (int64_t i = 0; i < 100; ++i) writes.push_back({i * 256, 256, 1000 + i * 700 + (i >= 50 ? 5'000'000'000 : 0)});
+    for (int64_t i = 0; i < 100; ++i) writes.push_back({i * 256, 256, 1000 + i * 700 + (i >= 60 ? 5'000'000'000 : 0)});
     EXPECT_EQ(checked(writes).size(), 2U);
 }
 

@@ -13,6 +13,8 @@ namespace halcyon::logfs {
 namespace {
 
 constexpr const char* plfs_access_file = ".plfsaccess113918400";
+// Of its own name: the container's may be as long as names can be.
+constexpr std::string_view begun_prefix = ".halcyon-begun-";
 
 /// Those that may read the file may search the directory.
 mode_t directory_mode(mode_t file) {
@@ -45,9 +47,9 @@ result<void> container::create(std::string_view path, mode_t mode, uint32_t host
     page_array<char> beside(memory_);
     if (!keep_path(path)) return system_failure(std::string(path), ENOMEM);
     marker_ = {format_version, host_directories, some_number(this)};
-    const short_name suffix = short_name(".begun-").add(marker_.id);
-    if (!beside.append({path_.data(), path_.size() - 1}) ||
-        !beside.append({suffix.c_str(), suffix.view().size() + 1}))
+    const short_name begun = short_name(begun_prefix).add(marker_.id);
+    const std::string_view folder = this->path().substr(0, this->path().rfind('/') + 1);
+    if (!beside.append({folder.data(), folder.size()}) || !beside.append({begun.c_str(), begun.view().size() + 1}))
         return system_failure(std::string(path), ENOMEM);
 
     int done = calls_.make_directory_at(AT_FDCWD, beside.data(), directory_mode(mode));

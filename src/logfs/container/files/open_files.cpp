@@ -27,6 +27,7 @@ int open_files::get(uint64_t key, int directory, const char* name) {
         use(found - 1);
         return files_[found - 1].fd;
     }
+    if (files_.size() == most_) close_oldest();
     int fd = calls_.open_at(directory, name, O_RDONLY, 0);
     // Others of the process need descriptors, too.
     while ((fd == -EMFILE || fd == -ENFILE) && !files_.empty()) {
@@ -34,7 +35,6 @@ int open_files::get(uint64_t key, int directory, const char* name) {
         fd = calls_.open_at(directory, name, O_RDONLY, 0);
     }
     if (fd < 0) return fd;
-    if (files_.size() == most_) close_oldest();
     if (!files_.push({key, fd, none, none})) {
         calls_.close(fd);
         return -ENOMEM;

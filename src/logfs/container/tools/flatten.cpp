@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "base/sync_path.hpp"
 #include "logfs/container/format/dropping_name.hpp"
 #include "logfs/container/reading/reader.hpp"
+#include "logfs/container/tools/hidden_name.hpp"
 #include "logfs/container/writing/writer_identity.hpp"
 
 namespace halcyon::logfs {
@@ -31,7 +33,7 @@ class flattening {
     flattening(container& from, const std::string& target, const flatten_options& how)
         : container_(from),
           target_(target),
-          beside_(target + ".flattened-" + std::to_string(from.id())),
+          beside_(hidden_name(target, "flattened", from.id())),
           how_(how),
           me_(writer_identity::of_this_process()),
           reader_(from, reading()) {}
