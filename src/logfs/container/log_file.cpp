@@ -31,15 +31,16 @@ result<void> log_file::open(std::string_view path, const writer_identity& who, c
         return failure{error_kind::usage, std::string(path) + ": another file is open here", EBUSY};
     who_ = who;
     how_ = how;
+    const bool must_be_new = how.creates && how.is_exclusive;
+    result<void> opened = must_be_new ? result<void>() : container_.open(path);
     bool is_new = false;
-    if (how.creates) {
-        auto created = container_.create(path, how.mode, how.host_directories);
-        is_new = created.ok();
-        if (!is_new && (created.why().system_errno != EEXIST || how.is_exclusive)) return created;
+    if (must_be_new || (how.creates && !opened && opened.why().system_errno == ENOENT)) {
+        opened = container_.create(path, how.mode, how.host_directories);
+        is_new = opened.ok();
+        // Another process may have been quicker.
+        if (!is_new && opened.why().system_errno == EEXIST && !must_be_new) opened = container_.open(path);
     }
-    if (!is_new) {
-        if (auto opened = container_.open(path); !opened) return opened;
-    }
+    if (!opened) return opened;
     reader_options reading = how.reading;
     reading.host = {who_.host, strnlen(who_.host, sizeof who_.host)};
     reading.boot_id = {who_.boot_id, strnlen(who_.boot_id, sizeof who_.boot_id)};
