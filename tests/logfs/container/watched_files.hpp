@@ -10,7 +10,7 @@ namespace halcyon::logfs::tests {
 /// The kernel's calls, with somebody who looks on: before each, and behind it; and at each step that is no call.
 class watched_files : public file_calls {
   public:
-    /// `before`: 0, or -errno to fail with instead of the call.
+    /// `before`: 0, or -errno to fail with instead of the call. `behind`: it succeeded.
     std::function<int(std::string_view call, int64_t bytes)> before = [](std::string_view, int64_t) { return 0; };
     std::function<void(std::string_view call)> behind = [](std::string_view) {};
 
@@ -92,7 +92,7 @@ class watched_files : public file_calls {
     auto watched(std::string_view name, int64_t bytes, Call call) -> decltype(call()) {
         if (const int instead = before(name, bytes); instead != 0) return instead;
         const auto done = call();
-        behind(name);
+        if (done >= 0) behind(name);
         return done;
     }
 

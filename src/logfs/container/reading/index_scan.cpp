@@ -255,6 +255,7 @@ int index_scan::read_block(const std::byte* block, size_t present, const std::by
                            index_visitor& visitor) {
     const uint32_t number = of.at.block;
     const bool is_last = number == state_.end.block;
+    const int64_t known_data_end = of.base.physical_end;
     block_header header{};
     std::memcpy(static_cast<void*>(&header), block, sizeof header);
     if (of.at.used == 0) {
@@ -277,9 +278,11 @@ int index_scan::read_block(const std::byte* block, size_t present, const std::by
     }
     // Record by record as far as they go: what was written before a crash of the node is a beginning of the block.
     if (!is_whole && header.number == number && present >= sizeof header) {
-        const uint32_t most = limit <= record_room && limit > 0 ? limit : record_room;
+        const uint32_t most = is_last ? limit : record_room;
         if (const int done = take_records(block, most, true, of, visitor); done != 0) return done;
     }
+    // A base that no record has confirmed says nothing.
+    if (of.at.used == 0) of.base.physical_end = known_data_end;
     index_damage damage;
     damage.what = present < sizeof header ? index_damage::part::missing_block : index_damage::part::block;
     damage.is_torn = !of.at.is_before(of.committed);
