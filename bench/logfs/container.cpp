@@ -91,9 +91,12 @@ void opening() {
     std::mt19937_64 numbers(1);
     made.write(random, 64, 100000, 4096,
                [&](int64_t, int64_t) { return static_cast<int64_t>(numbers() % (uint64_t{1} << 38)); });
-    const container_stats figures = stats(strided).value();
-    count("open_patterns", static_cast<double>(figures.patterns), "patterns");
-    count("open_memory", static_cast<double>(figures.reader_bytes) / (1 << 20), "MiB");
+    {
+        reader from(strided);
+        from.reload().value();
+        count("open_patterns", static_cast<double>(from.index().patterns()), "patterns");
+        count("open_memory", static_cast<double>(from.memory().peak()) / (1 << 20), "MiB");
+    }
     for (rounds r; r.next();) {
         r.value("open_ms", open_ms(strided), "ms");
         drop_from_cache(folder / "random");

@@ -55,7 +55,11 @@ bool run_builder::join_pattern() {
         pattern_.stride = stride;
         pattern_.first_ns = pattern_written_ns_;
     } else {
-        if (element_.start != pattern_.start_of(pattern_.count) || took_ns > pattern_line_.tolerance_ns()) return false;
+        int64_t next = 0;
+        if (__builtin_mul_overflow(pattern_.stride, pattern_.count, &next) ||
+            __builtin_add_overflow(pattern_.start, next, &next) || element_.start != next)
+            return false;
+        if (took_ns > pattern_line_.tolerance_ns()) return false;
         const auto place = static_cast<double>(pattern_.count);
         if (!pattern_line_.pass(place, place, element_written_ns_)) return false;
     }
