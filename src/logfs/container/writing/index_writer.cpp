@@ -20,6 +20,12 @@ int index_writer::create(int directory, const char* path, const index_header& he
         return why;
     }
     salt_ = header.salt;
+    broken_ = 0;
+    reserved_blocks_ = 0;
+    has_uncommitted_ = false;
+    base_ = {};
+    runs_ = {};
+    state_ = {};
     int why = reserve_blocks(first_blocks);
     if (why == 0) {
         int cannot_map = ENODEV;
@@ -69,31 +75,33 @@ int index_writer::make_room() {
         if (done == -ENOSPC || done == -EDQUOT) done = reserve_blocks(1);
         if (done != 0) return done;
     }
-    if (!is_mapped_ || next % window_blocks != 0 || next_window_ != nullptr) return 0;
-    int error = 0;
-    next_window_ =
-        static_cast<std::byte*>(calls_.map(fd_, block_at(next), window_blocks * block_bytes, error));
-    return next_window_ != nullptr ? 0 : -error;
+    if (!is_mapped_ || place_in_window(next) != 0 || next_window_ != nullptr) return 0;
+    return map_window(next, next_window_);
 }
 
-/// Where the block lies in this process. A window may reach beyond the file: nothing is stored there.
+/// The window with this block. It may reach beyond the file: nothing is stored there.
+int index_writer::map_window(uint32_t block, std::byte*& window) {
+    const int64_t at = block_at(block) / static_cast<int64_t>(window_bytes) * static_cast<int64_t>(window_bytes);
+    int error = 0;
+    window = static_cast<std::byte*>(calls_.map(fd_, at, window_bytes, error));
+    return window != nullptr ? 0 : -error;
+}
+
+/// Where the block lies in this process.
 int index_writer::place_block(uint32_t number) {
-    if (is_mapped_ && (window_ == nullptr || number % window_blocks == 0)) {
-        int error = 0;
-        std::byte* next = next_window_;
-        if (next == nullptr)
-            next = static_cast<std::byte*>(calls_.map(fd_, block_at(number), window_blocks * block_bytes, error));
-        if (next == nullptr) return -error;
-        next_window_ = nullptr;
-        if (window_ != nullptr) calls_.unmap(window_, window_blocks * block_bytes);
-        window_ = next;
+    if (is_mapped_ && (window_ == nullptr || place_in_window(number) == 0)) {
+        if (next_window_ == nullptr) {
+            if (const int done = map_window(number, next_window_); done != 0) return done;
+        }
+        if (window_ != nullptr) calls_.unmap(window_, window_bytes);
+        window_ = std::exchange(next_window_, nullptr);
     }
     if (!is_mapped_) {
         if (window_ == nullptr) window_ = static_cast<std::byte*>(calls_.take_pages(block_bytes));
         if (window_ == nullptr) return -ENOMEM;
         std::memset(window_, 0, block_bytes);
     }
-    block_ = is_mapped_ ? window_ + number % window_blocks * block_bytes : window_;
+    block_ = is_mapped_ ? window_ + place_in_window(number) : window_;
     block_header header{};
     header.number = number;
     header.base = base_;
@@ -272,8 +280,8 @@ int index_writer::close() {
 void index_writer::abandon() {
     if (is_mapped_) {
         if (head_ != nullptr) calls_.unmap(head_, block_bytes);
-        if (window_ != nullptr) calls_.unmap(window_, window_blocks * block_bytes);
-        if (next_window_ != nullptr) calls_.unmap(next_window_, window_blocks * block_bytes);
+        if (window_ != nullptr) calls_.unmap(window_, window_bytes);
+        if (next_window_ != nullptr) calls_.unmap(next_window_, window_bytes);
     } else {
         if (head_ != nullptr) calls_.return_pages(head_, block_bytes);
         if (window_ != nullptr) calls_.return_pages(window_, block_bytes);

@@ -53,7 +53,8 @@ class index_writer {
     [[nodiscard]] int64_t file_bytes() const { return block_at(state_.end.block) + block_used(); }
 
   private:
-    static constexpr uint32_t window_blocks = 16;
+    /// At multiples of itself in the file, which are multiples of any page's size.
+    static constexpr size_t window_bytes = 65536;
     static constexpr uint32_t first_blocks = 1;
     static constexpr uint32_t most_blocks_at_once = 256;
     /// Three records: two runs and what was added behind them.
@@ -62,7 +63,9 @@ class index_writer {
     [[nodiscard]] int64_t block_used() const {
         return static_cast<int64_t>(sizeof(block_header)) + static_cast<int64_t>(state_.end.used);
     }
+    static size_t place_in_window(uint32_t block) { return static_cast<size_t>(block_at(block)) % window_bytes; }
     int reserve_blocks(uint32_t blocks);
+    int map_window(uint32_t block, std::byte*& window);
     int begin_next_block();
     int place_block(uint32_t number);
     int append(const record& what);
@@ -79,10 +82,10 @@ class index_writer {
     int fd_ = -1;
     int broken_ = 0;  // no more is added since this failed
     bool is_mapped_ = false;
-    std::byte* head_ = nullptr;       // mapped, or pages of this process
-    std::byte* window_ = nullptr;     // mapped: the blocks around the current one; else the current one
+    std::byte* head_ = nullptr;         // mapped, or a page of this process
+    std::byte* window_ = nullptr;       // mapped: the blocks around the current one; else that one
     std::byte* next_window_ = nullptr;  // mapped ahead
-    std::byte* block_ = nullptr;      // the current block
+    std::byte* block_ = nullptr;        // the current one
     uint32_t reserved_blocks_ = 0;
     uint64_t salt_ = 0;
     bool has_uncommitted_ = false;

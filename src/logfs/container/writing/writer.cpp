@@ -32,6 +32,11 @@ result<void> writer::open(const writer_identity& who, const writer_options& how)
     const int done = create_droppings(who, how);
     if (done != 0) return index_failed("cannot create", done);
     has_data_checks_ = how.has_data_checks;
+    has_unsynced_data_ = false;
+    has_unsynced_names_ = true;
+    data_bytes_ = 0;
+    sync_failed_ = 0;
+    checker_ = {};
     return {};
 }
 
