@@ -27,7 +27,7 @@ class conflicts : public ::testing::Test {
 
     int64_t found() {
         reader_options how;
-        how.keeps_dead = true;
+        how.finds_conflicts = true;
         const auto from = in_.new_reader(how);
         from->reload().value();
         int64_t bytes = 0;
@@ -61,7 +61,7 @@ TEST_F(conflicts, writes_of_two_nodes_within_their_clocks_bounds_conflict) {
     at(other, 4 * ms);
     other.write(2, as_bytes("bbb")).value();
     EXPECT_EQ(found(), 3);
-    EXPECT_EQ(as_text(in_.contents()).substr(0, 6), "aabbba");
+    EXPECT_EQ(tests::read_text(in_).substr(0, 6), "aabbba");
 }
 
 TEST_F(conflicts, writes_further_apart_than_the_bounds_do_not) {
@@ -97,9 +97,9 @@ TEST_F(conflicts, an_epoch_between_them_decides) {
     other.write(2, as_bytes("bbb")).value();
     // Bytes 2 to 4 are b now, and that is certain; byte 5 still is of the first epoch.
     const auto report = check(in_.of()).value();
-    EXPECT_EQ(as_text(in_.contents()).substr(0, 5), "aabbb");
+    EXPECT_EQ(tests::read_text(in_).substr(0, 5), "aabbb");
     reader_options how;
-    how.keeps_dead = true;
+    how.finds_conflicts = true;
     const auto from = in_.new_reader(how);
     from->reload().value();
     static_cast<void>(from->segments(2, 5).value());
@@ -125,7 +125,7 @@ TEST_F(conflicts, ranks_decide_at_the_same_time) {
     high.write(0, as_bytes("hhhh")).value();
     at(low, 0);
     low.write(0, as_bytes("ll")).value();
-    EXPECT_EQ(as_text(in_.contents()), "hhhh");
+    EXPECT_EQ(tests::read_text(in_), "hhhh");
     EXPECT_EQ(found(), 2);
 }
 

@@ -188,7 +188,7 @@ TEST_P(killed_writer, loses_nothing_that_was_acknowledged_at_any_step) {
     std::set<std::string> steps;
     for (int last = 1;; ++last) {
         const halcyon::tests::temporary_folder folder;
-        *state_ = {};
+        new (state_) shared_state{};
         const pid_t child = fork();
         if (child == 0) write_and_die(folder.file("file"), all, may_map, last, *state_);
         int status = 0;

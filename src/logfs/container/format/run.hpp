@@ -14,8 +14,7 @@ namespace halcyon::logfs {
 /// Elements of a pattern do not overlap: |stride| >= length, or 0 where each element replaces the last one.
 ///
 /// Times are kept as a line from `first_ns` to `last_ns`: over the elements of a pattern, over the bytes of a single
-/// extent. Each differs from the time of the write by at most error_ns(), and `last_ns` lies not after the last
-/// write.
+/// extent. Each differs from the time of the write by at most error_ns(), and none lies after the last write.
 struct run {
     int64_t start = 0;
     int64_t length = 0;
@@ -43,7 +42,10 @@ struct run {
 
     /// `whole * part / of`, where the product may need more than 64 bits.
     static int64_t share(int64_t whole, int64_t part, int64_t of) {
-        if (of <= 0) return 0;
+        int64_t product = 0;
+        if (of <= 0 || whole == 0) return 0;
+        if (!__builtin_mul_overflow(whole, part, &product)) [[likely]]
+            return product / of;
         return static_cast<int64_t>(static_cast<wide>(whole) * part / of);
     }
 

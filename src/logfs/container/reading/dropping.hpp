@@ -31,6 +31,7 @@ struct dropping {
     uint32_t cuts = 0;
     uint32_t live_runs = 0;
     run live[2];  ///< behind the records; the older one first
+    bool is_listed_live = false;
 
     stream_place at;   ///< the records up to here were taken
     coding_base base;  ///< likewise

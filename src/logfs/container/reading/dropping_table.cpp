@@ -45,8 +45,8 @@ uint32_t dropping_table::find(std::string_view name) const {
 
 bool dropping_table::note_clock(dropping& of, std::string_view host, std::string_view boot_id) {
     // Without a boot id two hosts of one name cannot be told from each other: their clocks are as good as different.
-    const uint64_t hash = boot_id.empty() ? hash_of(host) ^ static_cast<uint64_t>(of.created_ns) * 2 + 1
-                                          : hash_of(host) * 31 + hash_of(boot_id);
+    const uint64_t other = boot_id.empty() ? static_cast<uint64_t>(of.created_ns) * 2 + 1 : hash_of(boot_id);
+    const uint64_t hash = hash_of(host) * 31 + other;
     for (size_t i = 0; i < clocks_.size(); ++i) {
         if (clocks_[i] != hash) continue;
         of.clock = static_cast<uint32_t>(i);

@@ -72,7 +72,6 @@ void index_intake::set(const options& how) {
     salvages_ = how.salvages;
     wants_checks_ = how.wants_checks;
     if (how.stops_at_commit) scan_.stop_at_commit();
-    if (how.stops_at_commit) scan_.stop_at_commit();
     dropping own;
     has_own_clock_ = !how.boot_id.empty() && writers_.note_clock(own, how.host, how.boot_id);
     own_clock_ = own.clock;
@@ -113,13 +112,14 @@ result<void> index_intake::reload_one(std::string_view path) {
 
 /// False: no memory.
 bool index_intake::note_live(uint32_t number) {
-    const bool has_runs = writers_[number].live_runs > 0;
-    uint32_t* const place = std::find(live_.begin(), live_.end(), number);
-    if (place == live_.end()) return !has_runs || live_.push(number);
-    if (!has_runs) {
-        *place = live_.back();
-        live_.pop();
-    }
+    dropping& of = writers_[number];
+    const bool is_live = of.live_runs > 0;
+    if (is_live == of.is_listed_live) return true;
+    if (is_live && !live_.push(number)) return false;
+    of.is_listed_live = is_live;
+    if (is_live) return true;
+    *std::find(live_.begin(), live_.end(), number) = live_.back();
+    live_.pop();
     return true;
 }
 
@@ -150,7 +150,10 @@ result<void> index_intake::list_container() {
                 }
                 return directories_.push({number, {}, false}) ? 0 : -ENOMEM;
             });
-        if (done != 0) return failed({}, "cannot list", done);
+        if (done != 0) {
+            container_is_settled_ = false;
+            return failed({}, "cannot list", done);
+        }
     }
     for (listed& each : directories_) {
         const short_name name = host_directory_name(each.number);
@@ -220,7 +223,7 @@ result<void> index_intake::take_new(uint32_t number) {
     const std::string_view name = writers_.name_of(number);
     const int fd = files_.get(index_key(number), container_.directory(), name.data());
     dropping& of = writers_[number];
-    if (fd == -ENOENT && of.state_sequence == 0) {
+    if (fd == -ENOENT && of.state_sequence <= 1) {
         of.is_gone = true;
         return {};
     }

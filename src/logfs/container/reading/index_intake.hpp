@@ -40,8 +40,6 @@ class index_intake {
         bool salvages = false;
         /// Takes nothing behind the last sync of each writer.
         bool stops_at_commit = false;
-        /// Takes nothing behind the last sync of each writer.
-        bool stops_at_commit = false;
         /// Takes the sums over data, too.
         bool wants_checks = false;
         /// Of this host: what a writer of the same boot has left was left by no crash of the node.

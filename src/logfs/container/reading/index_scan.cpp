@@ -116,6 +116,14 @@ int index_scan::go_on(int fd, dropping& of, dropping_table& table, index_visitor
         break;
     }
     if (!read_slots(visitor)) return 0;
+    if (state_.sequence == 0 && !has_lost_state) {
+        // Its writer made one before the header. A crash of the node may have left that behind only.
+        const bool is_torn = commit_.sequence == 0;
+        const auto at = static_cast<int64_t>(state_slot_at(1));
+        if (!report({index_damage::part::state, is_torn, at, 0, 0, 0}, visitor)) return 0;
+        of.is_cut = is_torn;
+        has_lost_state = !is_torn;
+    }
     if (has_lost_state && state_.sequence == 0) {
         if (const int done = take_all_there_is(fd); done != 0) return done;
     }

@@ -64,7 +64,6 @@ class index_scan {
     int read_header(size_t at, dropping& of, dropping_table& table);
     bool read_slots(index_visitor& visitor);
     int take_all_there_is(int fd);
-    int take_all_there_is(int fd);
     int read_records(int fd, dropping& of, index_visitor& visitor);
     int read_block(const std::byte* block, size_t present, const std::byte* next, dropping& of,
                    index_visitor& visitor);

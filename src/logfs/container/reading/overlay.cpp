@@ -22,7 +22,11 @@ bool append_segment(page_array<segment>& out, const segment& what) {
 bool overlay::resolve(int64_t begin, int64_t end, page_array<segment>& out, page_array<conflict>* conflicts) {
     if (!sort()) return false;
     for (size_t i = 1; i < pieces_.size(); ++i) {
-        if (pieces_[i - 1].end > pieces_[i].start) return put_over_each_other(begin, end, out, conflicts);
+        if (pieces_[i - 1].end <= pieces_[i].start) continue;
+        bool no_memory = false;
+        const bool in_one_order = conflicts == nullptr && is_in_one_order(no_memory);
+        if (no_memory) return false;
+        return in_one_order ? put_over_each_other(begin, end, out) : compare_each(begin, end, out, conflicts);
     }
     // As in most files: nobody wrote what another did.
     int64_t at = begin;
@@ -66,8 +70,63 @@ bool overlay::sort() {
     return true;
 }
 
-bool overlay::put_over_each_other(int64_t begin, int64_t end, page_array<segment>& out,
-                                  page_array<conflict>* conflicts) {
+/// Whether each piece is older than another or later as a whole: nothing was written while a line of times goes on.
+bool overlay::is_in_one_order(bool& no_memory) {
+    const auto is_moment = [](const piece& each) { return each.first_ns == each.last_ns; };
+    if (std::all_of(pieces_.begin(), pieces_.end(), is_moment)) return true;
+    moments_.clear();
+    for (const piece& each : pieces_) {
+        if (!moments_.push(each.last_ns)) {
+            no_memory = true;
+            return false;
+        }
+    }
+    std::sort(moments_.begin(), moments_.end());
+    return std::all_of(pieces_.begin(), pieces_.end(), [&](const piece& each) {
+        // Of a line, the first end that is not before it has to be its own.
+        return is_moment(each) ||
+               *std::lower_bound(moments_.begin(), moments_.end(), each.first_ns) == each.last_ns;
+    });
+}
+
+/// Of pieces in one order.
+bool overlay::is_later(const piece& a, const piece& b) const {
+    if (a.last_ns != b.last_ns) return a.last_ns > b.last_ns;
+    if (a.dropping != b.dropping) return writers_.is_later_of_same_time(a.dropping, b.dropping);
+    return a.physical > b.physical;
+}
+
+/// From left to right, with a heap of what was begun: its top is what counts, once it has not ended.
+bool overlay::put_over_each_other(int64_t begin, int64_t end, page_array<segment>& out) {
+    const auto is_below = [&](uint32_t a, uint32_t b) { return is_later(pieces_[b], pieces_[a]); };
+    active_.clear();
+    size_t next = 0;
+    for (int64_t at = begin; at < end;) {
+        for (; next < pieces_.size() && pieces_[next].start <= at; ++next) {
+            if (!active_.push(static_cast<uint32_t>(next))) return false;
+            std::push_heap(active_.begin(), active_.end(), is_below);
+        }
+        while (!active_.empty() && pieces_[active_[0]].end <= at) {
+            std::pop_heap(active_.begin(), active_.end(), is_below);
+            active_.pop();
+        }
+        const int64_t next_start = next < pieces_.size() ? std::min(end, pieces_[next].start) : end;
+        if (active_.empty()) {
+            if (!append_segment(out, {at, next_start - at, segment::hole, 0})) return false;
+            at = next_start;
+            continue;
+        }
+        const piece& top = pieces_[active_[0]];
+        const int64_t until = std::min(next_start, top.end);
+        const int64_t physical = top.is_hole ? segment::hole : top.physical + (at - top.start);
+        if (!append_segment(out, {at, until - at, physical, top.dropping})) return false;
+        at = until;
+    }
+    return true;
+}
+
+/// Where times cross, or doubts are to be found: each with each at every position.
+bool overlay::compare_each(int64_t begin, int64_t end, page_array<segment>& out, page_array<conflict>* conflicts) {
     active_.clear();
     size_t next = 0;
     for (int64_t at = begin; at < end;) {

@@ -22,7 +22,13 @@ struct conflict {
 class overlay {
   public:
     overlay(memory_source& memory, const dropping_table& writers)
-        : writers_(writers), pieces_(memory), scratch_(memory), bounds_(memory), next_bounds_(memory), active_(memory) {}
+        : writers_(writers),
+          pieces_(memory),
+          scratch_(memory),
+          bounds_(memory),
+          next_bounds_(memory),
+          active_(memory),
+          moments_(memory) {}
 
     /// To be filled with what overlaps a range, cut to it. Those that overlap it anew begin with none.
     [[nodiscard]] page_array<piece>& pieces() { return pieces_; }
@@ -34,8 +40,11 @@ class overlay {
   private:
     [[nodiscard]] bool sort();
     [[nodiscard]] bool find_sorted_stretches();
-    [[nodiscard]] bool put_over_each_other(int64_t begin, int64_t end, page_array<segment>& out,
-                                           page_array<conflict>* conflicts);
+    [[nodiscard]] bool put_over_each_other(int64_t begin, int64_t end, page_array<segment>& out);
+    [[nodiscard]] bool compare_each(int64_t begin, int64_t end, page_array<segment>& out,
+                                    page_array<conflict>* conflicts);
+    [[nodiscard]] bool is_in_one_order(bool& no_memory);
+    [[nodiscard]] bool is_later(const piece& a, const piece& b) const;
     [[nodiscard]] bool is_over(const piece& a, const piece& b, int64_t position) const;
     [[nodiscard]] int64_t first_over(const piece& other, const piece& winner, int64_t begin, int64_t end) const;
     [[nodiscard]] bool is_in_doubt(const piece& a, const piece& b, int64_t position) const;
@@ -47,6 +56,7 @@ class overlay {
     page_array<size_t> bounds_;  // of stretches that are sorted
     page_array<size_t> next_bounds_;
     page_array<uint32_t> active_;  // pieces at the current position
+    page_array<int64_t> moments_;
 };
 
 /// Appends a segment, as a part of the one before where it goes on with that.

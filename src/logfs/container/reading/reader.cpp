@@ -11,13 +11,14 @@ reader::reader(container& from, const reader_options& how)
       memory_(from.calls(), how.most_memory_bytes),
       files_(from.calls(), memory_, how.most_descriptors),
       writers_(memory_),
-      index_(memory_, writers_, how.keeps_dead),
+      index_(memory_, writers_, how.finds_conflicts),
       checks_(from.calls(), memory_),
       intake_(from, memory_, files_, writers_, index_, checks_),
       overlay_(memory_, writers_),
       data_(from, memory_, files_, writers_, checks_, how.verifies_data),
       segments_(memory_),
-      conflicts_(memory_) {
+      conflicts_(memory_),
+      finds_conflicts_(how.finds_conflicts) {
     intake_.set({how.salvages, how.stops_at_commit, how.verifies_data || how.salvages, how.host, how.boot_id});
 }
 
@@ -58,7 +59,7 @@ bool reader::collect(int64_t begin, int64_t end) {
 bool reader::resolve(int64_t begin, int64_t end) {
     segments_.clear();
     conflicts_.clear();
-    return collect(begin, end) && overlay_.resolve(begin, end, segments_, &conflicts_);
+    return collect(begin, end) && overlay_.resolve(begin, end, segments_, finds_conflicts_ ? &conflicts_ : nullptr);
 }
 
 /// A call resolves as much at a time as is worth its while and does not take much memory.

@@ -30,10 +30,8 @@ struct reader_options {
     bool salvages = false;
     /// Shows what each writer had synced last, and nothing behind that.
     bool stops_at_commit = false;
-    /// Shows what each writer had synced last, and nothing behind that.
-    bool stops_at_commit = false;
-    /// Keeps what can never be read again: for conflicts with it.
-    bool keeps_dead = false;
+    /// Finds conflicts. Takes longer, and more memory.
+    bool finds_conflicts = false;
     /// Of this host. With them, what a writer of the same boot left damaged is always a failure; without, records behind
     /// its last sync may be missing, as after a crash of its node.
     std::string_view host;
@@ -67,8 +65,7 @@ class reader {
     result<int64_t> next_data(int64_t offset);
     result<int64_t> next_hole(int64_t offset);
 
-    /// Ranges in what segments() last returned that two writers wrote at times that do not say which was first. Of all
-    /// pairs only with keeps_dead.
+    /// Ranges in what segments() last returned that two writers wrote at times that do not say which was first.
     [[nodiscard]] std::span<const conflict> conflicts() const { return conflicts_.all(); }
 
     [[nodiscard]] const dropping_table& writers() const { return writers_; }
@@ -101,6 +98,7 @@ class reader {
     data_reader data_;
     page_array<segment> segments_;
     page_array<conflict> conflicts_;
+    bool finds_conflicts_;
     int64_t window_bytes_ = int64_t{1} << 20;
 };
 

@@ -24,7 +24,7 @@ class checking {
   public:
     checking(container& what, const check_options& how) : container_(what), how_(how), reader_(what, reading()) {}
 
-    result<check_report> run() {
+    result<check_report> check_all() {
         if (auto read = reader_.reload(); !read) return read.why();
         report_.size = reader_.size();
         names_of_container();
@@ -43,7 +43,7 @@ class checking {
     static reader_options reading() {
         reader_options how;
         how.salvages = true;
-        how.keeps_dead = true;
+        how.finds_conflicts = true;
         return how;
     }
 
@@ -202,7 +202,7 @@ uint64_t check_report::count(check_finding::weight how) const {
 }
 
 result<check_report> check(container& what, const check_options& how) {
-    return checking(what, how).run();
+    return checking(what, how).check_all();
 }
 
 std::string describe(const check_finding& what) {

@@ -38,7 +38,7 @@ class flattening {
           me_(writer_identity::of_this_process()),
           reader_(from, reading()) {}
 
-    result<flatten_report> run() {
+    result<flatten_report> make() {
         auto done = write_file();
         if (done.ok()) done = give_name();
         if (!done) {
@@ -194,7 +194,7 @@ class flattening {
 result<flatten_report> flatten(container& from, const std::string& target, const flatten_options& how) {
     std::string plain = target;
     while (plain.size() > 1 && plain.ends_with('/')) plain.pop_back();
-    return flattening(from, plain, how).run();
+    return flattening(from, plain, how).make();
 }
 
 }  // namespace halcyon::logfs

@@ -57,7 +57,7 @@ class repairing {
     repairing(container& what, const repair_options& how)
         : container_(what), how_(how), me_(writer_identity::of_this_process()) {}
 
-    result<repair_report> run() {
+    result<repair_report> repair_all() {
         std::vector<std::string> names;
         if (auto listed = list(names); !listed) return listed.why();
         for (const std::string& name : names) {
@@ -247,7 +247,7 @@ class repairing {
 }  // namespace
 
 result<repair_report> repair(container& what, const repair_options& how) {
-    return repairing(what, how).run();
+    return repairing(what, how).repair_all();
 }
 
 }  // namespace halcyon::logfs

@@ -35,11 +35,13 @@ int index_writer::create(int directory, const char* path, const index_header& he
         if (head_ == nullptr) why = -ENOMEM;
     }
     if (why == 0) why = place_block(0);
-    // Last, so that a file with a header has all that it needs.
+    // Where there is a header there is a state, unless it is damaged.
+    if (why == 0) why = publish();
     if (why == 0) {
         std::memcpy(head_ + header_copy_at, &header, sizeof header);
         std::memcpy(head_, &header, sizeof header);
-        why = write_part(head_, 0, header_copy_at + sizeof header);
+        why = write_part(head_ + header_copy_at, header_copy_at, sizeof header);
+        if (why == 0) why = write_part(head_, 0, sizeof header);
     }
     passed("header");
     if (why == 0) return 0;

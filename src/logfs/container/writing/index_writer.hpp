@@ -49,6 +49,8 @@ class index_writer {
     [[nodiscard]] bool is_open() const { return fd_ >= 0; }
     [[nodiscard]] bool is_mapped() const { return is_mapped_; }
     [[nodiscard]] const state_slot& state() const { return state_; }
+    /// Nothing was added yet.
+    [[nodiscard]] bool is_empty() const { return state_.sequence <= 1; }
     [[nodiscard]] bool has_uncommitted() const { return has_uncommitted_; }
     [[nodiscard]] int64_t file_bytes() const { return block_at(state_.end.block) + block_used(); }
 

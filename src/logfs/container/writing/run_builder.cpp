@@ -21,11 +21,11 @@ bool run_builder::extend_element(int64_t start, int64_t length, int64_t physical
     if (gap_ns > element_line_.tolerance_ns()) return false;
     const auto before = static_cast<double>(element_.length);
     const auto after = static_cast<double>(element_.length + length);
-    if (!element_line_.pass(before, after, now_ns)) return false;
+    if (!element_line_.lead_to(before, after, now_ns)) return false;
     element_has_line_ = true;
     element_written_ns_ = now_ns;
     element_.length += length;
-    element_.last_ns = element_line_.at(after, now_ns);
+    element_.last_ns = element_line_.end_at(after, now_ns);
     element_.error_exponent = element_line_.exponent();
     return true;
 }
@@ -50,7 +50,7 @@ bool run_builder::join_pattern() {
         time_line line;
         line.begin(pattern_written_ns_, time_line::tolerance_for(element_written_ns_ - pattern_written_ns_));
         if (took_ns > line.tolerance_ns() || pattern_took_ns_ > line.tolerance_ns()) return false;
-        if (!line.pass(1, 1, element_written_ns_)) return false;
+        if (!line.lead_to(1, 1, element_written_ns_)) return false;
         pattern_line_ = line;
         pattern_.stride = stride;
         pattern_.first_ns = pattern_written_ns_;
@@ -61,11 +61,11 @@ bool run_builder::join_pattern() {
             return false;
         if (took_ns > pattern_line_.tolerance_ns()) return false;
         const auto place = static_cast<double>(pattern_.count);
-        if (!pattern_line_.pass(place, place, element_written_ns_)) return false;
+        if (!pattern_line_.lead_to(place, place, element_written_ns_)) return false;
     }
     if (took_ns > pattern_took_ns_) pattern_took_ns_ = took_ns;
     ++pattern_.count;
-    pattern_.last_ns = pattern_line_.at(static_cast<double>(pattern_.count - 1), element_written_ns_);
+    pattern_.last_ns = pattern_line_.end_at(static_cast<double>(pattern_.count - 1), element_written_ns_);
     // Two elements of one write each are where the ends of the line are.
     pattern_.error_exponent = pattern_.count == 2 && pattern_took_ns_ == 0 ? 0 : pattern_line_.exponent();
     return true;

@@ -6,10 +6,10 @@
 
 namespace halcyon::logfs {
 
-/// A line through the times of writes, so that a pattern keeps two of them instead of one for each write. The line lies
-/// above no write's time and below it by at most a tolerance; a write to which no such line leads ends the pattern. The
+/// A line through the times of writes, so that a pattern keeps two of them instead of one for each write. The line is off
+/// by at most a tolerance, and ends not behind the last write; a write to which no such line leads ends the pattern. The
 /// range of slopes that fit all writes so far is narrowed by each (the swing filter of Elmeleegy et al., Online
-/// piece-wise linear approximation of numerical streams with precision guarantees, VLDB 2009, with a band on one side).
+/// piece-wise linear approximation of numerical streams with precision guarantees, VLDB 2009).
 class time_line {
   public:
     /// Times of writes that are fast are kept to 0.1 ms; of slow ones to 16 times as long as the first of them took, and
@@ -29,22 +29,22 @@ class time_line {
         highest_ = 1e18;
     }
 
-    /// Passes below `time_ns` at `above`, and not further below than the tolerance at `at` (0: anywhere). False, and then
-    /// nothing has changed: no line does.
-    bool pass(double at, double above, int64_t time_ns) {
+    /// Of the writes so far this one is the last, from `begin` to `end`. False, and then nothing has changed: no line leads
+    /// there.
+    bool lead_to(double begin, double end, int64_t time_ns) {
         const auto time = static_cast<double>(time_ns - origin_ns_);
-        const double low =
-            at > 0 ? std::max(lowest_, (time - static_cast<double>(tolerance_ns_)) / at) : lowest_;
-        const double high = std::min(highest_, time / above);
-        if (low > high) return false;
+        const auto tolerance = static_cast<double>(tolerance_ns_);
+        const double low = begin > 0 ? std::max(lowest_, (time - tolerance) / begin) : lowest_;
+        const double high = std::min(highest_, (time + tolerance) / end);
+        if (low > high || low * end > time) return false;
         lowest_ = low;
         highest_ = high;
         return true;
     }
 
-    /// Where the line is at `position`; not after `limit_ns`.
-    [[nodiscard]] int64_t at(double position, int64_t limit_ns) const {
-        return std::min(limit_ns, origin_ns_ + static_cast<int64_t>(highest_ * position));
+    /// Where it ends, with the last write at this time.
+    [[nodiscard]] int64_t end_at(double position, int64_t time_ns) const {
+        return std::min(time_ns, origin_ns_ + static_cast<int64_t>(highest_ * position));
     }
     [[nodiscard]] int64_t tolerance_ns() const { return tolerance_ns_; }
     /// The tolerance is at most 2^exponent ns.

@@ -247,7 +247,7 @@ result<void> writer::close() {
     const guard alone(*this);
     if (!is_open()) return nonsense("the writer is closed", EBADF);
     file_calls& calls = container_.calls();
-    const bool is_empty = index_.state().sequence == 0;
+    const bool is_empty = index_.is_empty();
     int index_done = is_empty || index_.make_room() != 0 ? 0 : flush_check();
     if (is_empty)
         index_.abandon();
