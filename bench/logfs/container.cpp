@@ -43,7 +43,9 @@ double ms_since(int64_t begin) {
 class indexes {
   public:
     indexes() {
-        calls_.before = [](std::string_view call, int64_t bytes) { return call == "write" ? static_cast<int>(bytes) : 0; };
+        calls_.before = [](std::string_view call, int64_t bytes) {
+            return call == "write" ? static_cast<int>(bytes) : 0;
+        };
     }
     template <class Offset>
     void write(container& into, int64_t ranks, int64_t writes, int64_t length, Offset offset) {

@@ -52,8 +52,8 @@ uint32_t take_by_table(uint32_t state, const std::byte* at, size_t bytes) {
 
 #if defined(__x86_64__)
 
-// The instruction takes three cycles and can begin anew in each: three stretches are summed side by side. The sum of the
-// first is then carried over the others, as if that many zero bytes followed, which is linear in each of its bits.
+// The instruction takes three cycles and can begin anew in each: three stretches are summed side by side. The sum of
+// the first is then carried over the others, as if that many zero bytes followed, which is linear in each of its bits.
 constexpr size_t stretch_bytes = 1024;
 using carry_table = std::array<std::array<uint32_t, 256>, 4>;
 

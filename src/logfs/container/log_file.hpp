@@ -50,8 +50,8 @@ class log_file {
         int64_t offset;
         int64_t bytes;
     };
-    /// Writes behind the end of the file, whoever else appends meanwhile. Processes on several nodes have to sync() each
-    /// append before another node can follow.
+    /// Writes behind the end of the file, whoever else appends meanwhile. Processes on several nodes have to sync()
+    /// each append before another node can follow.
     result<appended> append(std::span<const std::byte> bytes);
     result<void> truncate(int64_t bytes);
     result<void> reach(int64_t bytes);

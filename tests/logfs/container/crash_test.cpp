@@ -207,7 +207,8 @@ class torn_tail : public ::testing::Test {
         for (int64_t i = 0; i < writes; ++i) {
             int64_t there = 0;
             for (int64_t at = place(i); at < place(i) + length(i); ++at) {
-                if (at < static_cast<int64_t>(contents.size()) && contents[static_cast<size_t>(at)] == std::byte{'x'}) ++there;
+                if (at < static_cast<int64_t>(contents.size()) && contents[static_cast<size_t>(at)] == std::byte{'x'})
+                    ++there;
             }
             EXPECT_TRUE(there == 0 || there == length(i)) << i;
             EXPECT_TRUE(there > 0 || i >= synced) << i;

@@ -141,7 +141,8 @@ TEST_F(damage, to_an_index_is_repaired_as_far_as_it_can_be) {
         ASSERT_LE(lost, record_room / 12 * 200 * 2);
         EXPECT_EQ(done->lost_records_in > 0, lost > 0) << byte;
         if (was_found) {
-            EXPECT_TRUE(fs::exists(fs::path(index_).parent_path() / ("damaged." + fs::path(index_).filename().string())));
+            EXPECT_TRUE(
+                fs::exists(fs::path(index_).parent_path() / ("damaged." + fs::path(index_).filename().string())));
         }
     }
     put_text(index_, text);
@@ -237,7 +238,8 @@ TEST_F(damage, of_any_kind_ends_in_an_answer) {
                 damaged.resize(random() % damaged.size());
                 break;
             case 1:
-                for (int change = 0; change < 50; ++change) damaged[random() % damaged.size()] = static_cast<char>(random());
+                for (int change = 0; change < 50; ++change)
+                    damaged[random() % damaged.size()] = static_cast<char>(random());
                 break;
             case 2: {
                 const size_t from = random() % damaged.size();
@@ -253,8 +255,9 @@ TEST_F(damage, of_any_kind_ends_in_an_answer) {
         if (from->reload().ok() && damaged != text) {
             const auto contents = tests::all_of(*from);
             // Only a header that was never written looks like a writer that has not begun.
-            const bool is_unbegun = std::all_of(damaged.begin(), damaged.begin() + std::min<size_t>(damaged.size(), sizeof(index_header)),
-                                                [](char c) { return c == '\0'; });
+            const bool is_unbegun =
+                std::all_of(damaged.begin(), damaged.begin() + std::min<size_t>(damaged.size(), sizeof(index_header)),
+                            [](char c) { return c == '\0'; });
             ASSERT_TRUE(is_unbegun || contents == file_.contents()) << i;
         }
         ASSERT_TRUE(check(in_.of()).ok());

@@ -36,15 +36,15 @@ void PrintTo(const fault& what, std::ostream* out) {
 }
 
 class faults : public ::testing::TestWithParam<fault> {};
-INSTANTIATE_TEST_SUITE_P(
-    , faults,
-    ::testing::Values(fault{"write", -ENOSPC, false, true}, fault{"write", -EDQUOT, true, true},
-                      fault{"write", -EIO, false, true}, fault{"reserve", -ENOSPC, true, true},
-                      fault{"reserve", -EDQUOT, false, true}, fault{"map", -ENOMEM, false, true},
-                      fault{"sync", -EIO, false, true}, fault{"sync", -ENOSPC, true, true},
-                      fault{"open", -EROFS, true, true}, fault{"set_size", -EIO, false, true},
-                      fault{"close", -EDQUOT, false, true}, fault{"write", -ENOSPC, false, false},
-                      fault{"write", -EDQUOT, true, false}, fault{"reserve", -EOPNOTSUPP, true, true}));
+INSTANTIATE_TEST_SUITE_P(, faults,
+                         ::testing::Values(fault{"write", -ENOSPC, false, true}, fault{"write", -EDQUOT, true, true},
+                                           fault{"write", -EIO, false, true}, fault{"reserve", -ENOSPC, true, true},
+                                           fault{"reserve", -EDQUOT, false, true}, fault{"map", -ENOMEM, false, true},
+                                           fault{"sync", -EIO, false, true}, fault{"sync", -ENOSPC, true, true},
+                                           fault{"open", -EROFS, true, true}, fault{"set_size", -EIO, false, true},
+                                           fault{"close", -EDQUOT, false, true}, fault{"write", -ENOSPC, false, false},
+                                           fault{"write", -EDQUOT, true, false},
+                                           fault{"reserve", -EOPNOTSUPP, true, true}));
 
 /// Each call of the kind fails in turn: what failed says so, what did not is there, and the container is sound.
 TEST_P(faults, leave_a_sound_container_with_all_that_succeeded) {
@@ -115,7 +115,9 @@ TEST(fault_of_sync, is_not_forgotten_by_the_next_one) {
     writer& to = in.add_writer(1);
     to.write(0, as_bytes("hello")).value();
     bool fails = true;
-    calls.before = [&](std::string_view call, int64_t) { return call == "sync" && std::exchange(fails, false) ? -EIO : 0; };
+    calls.before = [&](std::string_view call, int64_t) {
+        return call == "sync" && std::exchange(fails, false) ? -EIO : 0;
+    };
     EXPECT_EQ(to.sync().why().system_errno, EIO);
     to.write(5, as_bytes("!")).value();
     const auto again = to.sync();

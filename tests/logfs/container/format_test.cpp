@@ -47,7 +47,8 @@ run random_run(std::mt19937_64& random, int64_t& time_ns, int64_t& physical) {
         what.stride = random() % 5 == 0 ? 0 : what.length + static_cast<int64_t>(random() % 100000);
         if (random() % 4 == 0) what.stride = -what.stride;
     }
-    what.start = static_cast<int64_t>(random() % (uint64_t{1} << 50)) + (what.stride < 0 ? -what.stride * what.count : 0);
+    what.start =
+        static_cast<int64_t>(random() % (uint64_t{1} << 50)) + (what.stride < 0 ? -what.stride * what.count : 0);
     what.physical = physical;
     physical = what.physical_end() + (random() % 10 == 0 ? 5000 : 0);
     what.first_ns = time_ns + static_cast<int64_t>(random() % 1000000);
@@ -115,7 +116,8 @@ TEST(record_coding, what_a_random_write_takes_is_little) {
     std::array<std::byte, longest_record> out{};
     for (int i = 0; i < 10000; ++i) {
         record what;
-        what.what = {static_cast<int64_t>(random() % (uint64_t{1} << 36)), 4096, 0, 1, physical, time_ns, time_ns, 0, 0};
+        what.what = {
+            static_cast<int64_t>(random() % (uint64_t{1} << 36)), 4096, 0, 1, physical, time_ns, time_ns, 0, 0};
         physical += 4096;
         time_ns += 5000 + static_cast<int64_t>(random() % 5000);
         total += encode_record(what, base, out.data()) + record_check_bytes;
@@ -199,8 +201,9 @@ TEST(dropping_name, names_say_who_wrote_a_dropping) {
 
 TEST(dropping_name, other_names_are_none) {
     dropping_name out;
-    for (const char* const name : {"index.", "index.node", "index.node.1", "index..1.2", "index.node.1.", "index.node.x.2",
-                                   "index.node.01.2", "index.node.-1.2", "dropping.data.1.node.2", "damaged.index.node.1.2"})
+    for (const char* const name :
+         {"index.", "index.node", "index.node.1", "index..1.2", "index.node.1.", "index.node.x.2", "index.node.01.2",
+          "index.node.-1.2", "dropping.data.1.node.2", "damaged.index.node.1.2"})
         EXPECT_FALSE(parse_dropping_name(name, out)) << name;
     uint32_t number = 0;
     EXPECT_TRUE(parse_host_directory("hostdir.1023", number));

@@ -50,7 +50,8 @@ std::vector<operation> operations(uint64_t seed, int count) {
             offset += 300;  // a pattern
             all.push_back({kind::write, offset, 100});
         } else if (what < 30) {
-            all.push_back({kind::write, static_cast<int64_t>(random() % 9000), 1 + static_cast<int64_t>(random() % 200)});
+            all.push_back(
+                {kind::write, static_cast<int64_t>(random() % 9000), 1 + static_cast<int64_t>(random() % 200)});
         } else if (what < 33) {
             all.push_back({kind::sync, 0, 0});
         } else if (what < 35) {
@@ -165,7 +166,8 @@ class killed_writer : public ::testing::TestWithParam<std::tuple<bool, uint64_t>
         const tests::bytes contents = tests::all_of(from);
         tests::plain_file expected;
         for (uint32_t i = 0; i < acknowledged; ++i) perform(expected, all[i], i);
-        if (contents != expected.contents() && acknowledged < all.size()) perform(expected, all[acknowledged], acknowledged);
+        if (contents != expected.contents() && acknowledged < all.size())
+            perform(expected, all[acknowledged], acknowledged);
         ASSERT_EQ(tests::difference(contents, expected.contents()), "none") << acknowledged << " were acknowledged";
         EXPECT_EQ(from.torn_writers(), 0U);
         const auto checked = check(in);
@@ -176,11 +178,11 @@ class killed_writer : public ::testing::TestWithParam<std::tuple<bool, uint64_t>
 
     shared_state* state_ = nullptr;
 };
-INSTANTIATE_TEST_SUITE_P(, killed_writer, ::testing::Combine(::testing::Bool(), ::testing::Values(uint64_t{1}, uint64_t{2}, uint64_t{3})),
-                         [](const auto& info) {
-                             return std::string(std::get<0>(info.param) ? "mapped_" : "written_") +
-                                    std::to_string(std::get<1>(info.param));
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    , killed_writer, ::testing::Combine(::testing::Bool(), ::testing::Values(uint64_t{1}, uint64_t{2}, uint64_t{3})),
+    [](const auto& info) {
+        return std::string(std::get<0>(info.param) ? "mapped_" : "written_") + std::to_string(std::get<1>(info.param));
+    });
 
 TEST_P(killed_writer, loses_nothing_that_was_acknowledged_at_any_step) {
     const auto [may_map, seed] = GetParam();

@@ -85,7 +85,8 @@ class merged_file {
     void expect_next_start(int64_t position) {
         if (owners_[static_cast<size_t>(position)].time_ns >= 0) return;
         const int64_t next = std::min(index.next_start(position), static_cast<int64_t>(owners_.size()));
-        for (int64_t at = position; at < next; ++at) ASSERT_EQ(owners_[static_cast<size_t>(at)].physical, segment::hole) << at;
+        for (int64_t at = position; at < next; ++at)
+            ASSERT_EQ(owners_[static_cast<size_t>(at)].physical, segment::hole) << at;
         if (next < static_cast<int64_t>(owners_.size())) {
             ASSERT_GE(owners_[static_cast<size_t>(next)].time_ns, 0) << next;
         }
@@ -307,9 +308,8 @@ TEST(run_level, finds_what_overlaps_in_order) {
         for (int i = 0; i < 300; ++i) {
             const auto begin = static_cast<int64_t>(random() % (1 << 20));
             const int64_t end = begin + 1 + static_cast<int64_t>(random() % 500);
-            const auto expected = std::count_if(all.begin(), all.end(), [&](const run& each) {
-                return each.low() < end && each.high() > begin;
-            });
+            const auto expected = std::count_if(
+                all.begin(), all.end(), [&](const run& each) { return each.low() < end && each.high() > begin; });
             int64_t found = 0;
             int64_t before = -1;
             ASSERT_TRUE(level.overlapping(begin, end, [&](const placed_run& each) {

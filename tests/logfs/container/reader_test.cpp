@@ -42,7 +42,8 @@ TEST(reader, reloads_what_is_new_and_no_more) {
     writer& to = in.add_writer(1);
     std::mt19937_64 random(1);
     const auto write_some = [&](int count) {
-        for (int i = 0; i < count; ++i) to.write(static_cast<int64_t>(random() % 1000000), as_bytes("0123456789")).value();
+        for (int i = 0; i < count; ++i)
+            to.write(static_cast<int64_t>(random() % 1000000), as_bytes("0123456789")).value();
     };
     const auto from = in.new_reader();
     write_some(20000);
@@ -191,7 +192,8 @@ TEST(reader, a_missing_dropping_is_an_error_with_its_name) {
     fs::rename(index, in.folder.file("aside"));
     const auto done = in.new_reader()->reload();
     ASSERT_FALSE(done.ok());
-    EXPECT_NE(done.why().message.find(data + ": its index dropping is missing"), std::string::npos) << done.why().message;
+    EXPECT_NE(done.why().message.find(data + ": its index dropping is missing"), std::string::npos)
+        << done.why().message;
 }
 
 TEST(reader, takes_no_notice_of_foreign_files) {
@@ -199,7 +201,8 @@ TEST(reader, takes_no_notice_of_foreign_files) {
     writer& to = in.add_writer(1);
     to.write(0, as_bytes("hello")).value();
     const std::string folder = fs::path(in.index_path(to)).parent_path();
-    for (const std::string& path : {in.path + "/README", folder + "/index.backup", folder + "/.nfs000123", in.path + "/hostdir.x"})
+    for (const std::string& path :
+         {in.path + "/README", folder + "/index.backup", folder + "/.nfs000123", in.path + "/hostdir.x"})
         std::ofstream(path) << "something";
     EXPECT_EQ(tests::read_text(in), "hello");
 }

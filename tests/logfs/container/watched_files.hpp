@@ -83,7 +83,9 @@ class watched_files : public file_calls {
         });
     }
     void* take_pages(size_t bytes) override { return under_.take_pages(bytes); }
-    void* resize_pages(void* at, size_t bytes, size_t wanted) override { return under_.resize_pages(at, bytes, wanted); }
+    void* resize_pages(void* at, size_t bytes, size_t wanted) override {
+        return under_.resize_pages(at, bytes, wanted);
+    }
     void return_pages(void* at, size_t bytes) override { under_.return_pages(at, bytes); }
     void passed(const char* step) override { behind(step); }
 

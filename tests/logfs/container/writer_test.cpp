@@ -63,7 +63,9 @@ TEST_P(writers, size_follows_truncate_reach_and_erase) {
     EXPECT_EQ(tests::read_text(in_), std::string("0123\0\0\0\0\0\0", 10));
     to.write(6, as_bytes("ab")).value();
     ASSERT_TRUE(to.erase(1, 2).ok());
-    EXPECT_EQ(tests::read_text(in_), std::string("0\0\0" "3\0\0ab\0\0", 10));
+    EXPECT_EQ(tests::read_text(in_), std::string("0\0\0"
+                                                 "3\0\0ab\0\0",
+                                                 10));
     ASSERT_TRUE(to.truncate(0).ok());
     EXPECT_EQ(tests::read_text(in_), "");
     to.write(1, as_bytes("x")).value();

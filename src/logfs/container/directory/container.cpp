@@ -87,8 +87,7 @@ result<void> container::open(std::string_view path) {
     close();
     if (!keep_path(path)) return system_failure(std::string(path), ENOMEM);
     const int opened = calls_.open_at(AT_FDCWD, path_.data(), O_RDONLY | O_DIRECTORY, 0);
-    if (opened == -ENOTDIR)
-        return failure{error_kind::usage, full({}) + ": a file, no log container", ENOTDIR};
+    if (opened == -ENOTDIR) return failure{error_kind::usage, full({}) + ": a file, no log container", ENOTDIR};
     if (opened < 0) return failed({}, "cannot open", -opened);
     directory_ = opened;
     auto read = read_marker();
@@ -101,11 +100,11 @@ result<void> container::read_marker() {
     if (fd == -ENOENT) {
         struct stat there {};
         const bool is_plfs = calls_.status_at(directory_, plfs_access_file, there) == 0;
-        return failure{error_kind::usage,
-                       full({}) + (is_plfs ? ": a container of PLFS, not of Halcyon"
-                                           : ": a directory, no log container: it has no file " +
-                                                 std::string(marker_name)),
-                       EISDIR};
+        return failure{
+            error_kind::usage,
+            full({}) + (is_plfs ? ": a container of PLFS, not of Halcyon"
+                                : ": a directory, no log container: it has no file " + std::string(marker_name)),
+            EISDIR};
     }
     if (fd < 0) return failed(marker_name, "cannot open", -fd);
     char text[marker::room];

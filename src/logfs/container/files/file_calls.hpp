@@ -9,8 +9,8 @@
 
 namespace halcyon::logfs {
 
-/// What a container asks of the system. Whoever uses a container inside an application's calls makes system calls of its
-/// own; tests count them, let them fail and kill the process before and after each.
+/// What a container asks of the system. Whoever uses a container inside an application's calls makes system calls of
+/// its own; tests count them, let them fail and kill the process before and after each.
 ///
 /// Each call returns what the system call does: -errno where it fails. None is interrupted halfway for a signal.
 /// Names are relative to the directory that a descriptor stands for.

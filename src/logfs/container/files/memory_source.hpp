@@ -7,8 +7,8 @@
 
 namespace halcyon::logfs {
 
-/// Where the arrays of one user take their memory, and how much of it they may take together. Pages of the system, never
-/// malloc: an application may be in the middle of that when it makes a call.
+/// Where the arrays of one user take their memory, and how much of it they may take together. Pages of the system,
+/// never malloc: an application may be in the middle of that when it makes a call.
 class memory_source {
   public:
     explicit memory_source(file_calls& calls, uint64_t most_bytes = UINT64_MAX) : calls_(calls), most_(most_bytes) {}

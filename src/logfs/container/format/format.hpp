@@ -12,9 +12,9 @@
 ///
 /// An index dropping is a head of one block and then blocks of records, each of `block_bytes`. The head has sectors of
 /// 512 bytes, which a disk writes as a whole or not at all: the index_header, which does not change, two state_slots,
-/// two commit_slots, and the header once more. Of two slots the one with the higher sequence counts; a writer changes the other one, its
-/// sequence last. So each write becomes part of the container by one store, and a process that is killed before it has
-/// written nothing.
+/// two commit_slots, and the header once more. Of two slots the one with the higher sequence counts; a writer changes
+/// the other one, its sequence last. So each write becomes part of the container by one store, and a process that is
+/// killed before it has written nothing.
 ///
 /// A block is a block_header and records (record_coding.hpp). The records of a block can be read without those of any
 /// other. Numbers are little-endian.
@@ -44,11 +44,11 @@ struct index_header {
     char magic[8];
     uint32_t version;
     uint32_t byte_order;
-    uint32_t check;        ///< of the header, with 0 here
-    uint32_t has_checks;   ///< 1: data_check records cover the data dropping
-    uint64_t salt;         ///< goes into all other check sums of the dropping
-    uint64_t group;        ///< writers of one group raise their epochs together; 0: this one is alone
-    int64_t created_ns;    ///< CLOCK_REALTIME
+    uint32_t check;          ///< of the header, with 0 here
+    uint32_t has_checks;     ///< 1: data_check records cover the data dropping
+    uint64_t salt;           ///< goes into all other check sums of the dropping
+    uint64_t group;          ///< writers of one group raise their epochs together; 0: this one is alone
+    int64_t created_ns;      ///< CLOCK_REALTIME
     int64_t clock_bound_ns;  ///< by how much that clock may be wrong
     int64_t pid;
     int32_t rank;  ///< -1: none
@@ -57,19 +57,19 @@ struct index_header {
     char boot_id[boot_id_room];  ///< of the host when the writer began; empty: not known
 };
 
-/// What a writer has written until now. Records up to `end`, then `pattern`, then `element`. A sequence of 0 stands there
-/// while the slot is being written: any other that does not fit the check is damage.
+/// What a writer has written until now. Records up to `end`, then `pattern`, then `element`. A sequence of 0 stands
+/// there while the slot is being written: any other that does not fit the check is damage.
 struct state_slot {
     uint64_t sequence;  ///< 0: never written
     int64_t data_bytes;
-    int64_t logical_end;  ///< behind the last byte that it wrote
-    int64_t epoch_ns;     ///< 0: none was raised
+    int64_t logical_end;     ///< behind the last byte that it wrote
+    int64_t epoch_ns;        ///< 0: none was raised
     uint64_t synced_commit;  ///< the sequence of the last commit that is known to be on the disk
     uint64_t writes;
     uint64_t written_bytes;
-    uint32_t cuts;        ///< truncations by this writer
-    uint16_t runs;        ///< 0, 1: `pattern`, 2: `element`, too
-    uint16_t is_closed;   ///< 1: the writer has ended, nothing follows
+    uint32_t cuts;       ///< truncations by this writer
+    uint16_t runs;       ///< 0, 1: `pattern`, 2: `element`, too
+    uint16_t is_closed;  ///< 1: the writer has ended, nothing follows
     stream_place end;
     uint32_t check;  ///< of the slot, with 0 here
     run pattern;

@@ -8,9 +8,9 @@
 #include "logfs/container/format/format.hpp"
 #include "logfs/container/format/run.hpp"
 
-/// A record: a byte that says its kind and what it leaves out, numbers (varint.hpp), and its check: the sum of the block
-/// up to here, which goes into the sum itself. So records can be taken one by one where a block was cut, and a whole
-/// block is checked in one piece.
+/// A record: a byte that says its kind and what it leaves out, numbers (varint.hpp), and its check: the sum of the
+/// block up to here, which goes into the sum itself. So records can be taken one by one where a block was cut, and a
+/// whole block is checked in one piece.
 ///
 /// The numbers of a run are differences from the run before; what is as there, or follows from it, is left out.
 namespace halcyon::logfs {
@@ -42,8 +42,8 @@ size_t encode_record(const record& what, coding_base& base, std::byte* out);
 /// returned makes sense: no number of it overflows, and elements do not overlap.
 size_t decode_record(std::span<const std::byte> from, coding_base& base, record& out);
 
-/// What is written as the check of a record behind which the sum is `sum`. Not the sum itself: bytes that end with their
-/// own sum all have the same.
+/// What is written as the check of a record behind which the sum is `sum`. Not the sum itself: bytes that end with
+/// their own sum all have the same.
 inline uint32_t record_check(uint32_t sum) {
     return std::rotr(sum, 15) + 0x9e3779b9u;
 }

@@ -8,8 +8,8 @@
 namespace halcyon::logfs {
 
 /// Writes of one writer, one after another, as a pattern: element i are the `length` bytes at `start + i * stride` of
-/// the file, which lie at `physical + i * length` of the data dropping. A single extent has a count of 1, and may be made
-/// of many writes, each of which began where the last one had ended.
+/// the file, which lie at `physical + i * length` of the data dropping. A single extent has a count of 1, and may be
+/// made of many writes, each of which began where the last one had ended.
 ///
 /// Elements of a pattern do not overlap: |stride| >= length, or 0 where each element replaces the last one.
 ///

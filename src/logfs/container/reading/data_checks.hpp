@@ -13,7 +13,8 @@ namespace halcyon::logfs {
 /// The sums that writers left over their data droppings. What was summed is checked as a whole, once.
 class data_checks {
   public:
-    data_checks(file_calls& calls, memory_source& memory) : calls_(calls), checks_(memory), ends_(memory), buffer_(memory) {}
+    data_checks(file_calls& calls, memory_source& memory)
+        : calls_(calls), checks_(memory), ends_(memory), buffer_(memory) {}
 
     /// Of the bytes that follow those of the dropping's last sum. False: no memory.
     [[nodiscard]] bool add(uint32_t dropping, int64_t bytes, uint32_t sum);

@@ -38,7 +38,8 @@ result<void> data_reader::read(std::span<const segment> segments, int64_t begin,
 /// The segments of each dropping, in their order.
 bool data_reader::chain_up(std::span<const segment> segments) {
     touched_.clear();
-    if (!next_.resize(segments.size()) || !parts_.reserve(most_parts) || !chains_.reserve(writers_.size())) return false;
+    if (!next_.resize(segments.size()) || !parts_.reserve(most_parts) || !chains_.reserve(writers_.size()))
+        return false;
     while (chains_.size() < writers_.size()) {
         if (!chains_.push({})) return false;
     }

@@ -24,8 +24,8 @@ class data_reader {
     data_reader(container& from, memory_source& memory, open_files& files, const dropping_table& writers,
                 data_checks& checks, bool verifies);
 
-    /// Fills `out`, the bytes of the file from `begin` on, of which the segments are all. Failure: a data dropping is not
-    /// there, ends too early, or does not fit its sums.
+    /// Fills `out`, the bytes of the file from `begin` on, of which the segments are all. Failure: a data dropping is
+    /// not there, ends too early, or does not fit its sums.
     result<void> read(std::span<const segment> segments, int64_t begin, std::span<std::byte> out);
 
     [[nodiscard]] uint64_t read_calls() const { return read_calls_; }
@@ -50,8 +50,8 @@ class data_reader {
     const dropping_table& writers_;
     data_checks& checks_;
     bool verifies_;
-    page_array<chain> chains_;     // by dropping
-    page_array<uint32_t> next_;    // by segment
+    page_array<chain> chains_;      // by dropping
+    page_array<uint32_t> next_;     // by segment
     page_array<uint32_t> touched_;  // droppings
     page_array<iovec> parts_;
     uint64_t read_calls_ = 0;

@@ -62,8 +62,8 @@ bool dropping_table::note_epoch(uint64_t group, int64_t time_ns) {
     const auto is_before = [](const epoch& a, const epoch& b) {
         return a.group != b.group ? a.group < b.group : a.time_ns < b.time_ns;
     };
-    const auto place = static_cast<size_t>(
-        std::lower_bound(epochs_.begin(), epochs_.end(), raised, is_before) - epochs_.begin());
+    const auto place =
+        static_cast<size_t>(std::lower_bound(epochs_.begin(), epochs_.end(), raised, is_before) - epochs_.begin());
     if (place < epochs_.size() && epochs_[place].group == group && epochs_[place].time_ns == time_ns) return true;
     if (!epochs_.push(raised)) return false;
     std::rotate(epochs_.begin() + place, epochs_.end() - 1, epochs_.end());
@@ -74,8 +74,8 @@ size_t dropping_table::epochs_before(uint64_t group, int64_t time_ns) const {
     const auto is_before = [](const epoch& a, const epoch& b) {
         return a.group != b.group ? a.group < b.group : a.time_ns < b.time_ns;
     };
-    return static_cast<size_t>(
-        std::lower_bound(epochs_.begin(), epochs_.end(), epoch{group, time_ns}, is_before) - epochs_.begin());
+    return static_cast<size_t>(std::lower_bound(epochs_.begin(), epochs_.end(), epoch{group, time_ns}, is_before) -
+                               epochs_.begin());
 }
 
 /// The higher rank, the younger writer; by name where all else is the same, so that every reader sees the same.

@@ -45,7 +45,7 @@ class extent_level {
 
   private:
     static constexpr size_t bucket_size = 2048;
-    static constexpr size_t most_buckets = 4096;
+    static constexpr size_t most_buckets = 1024;
 
     struct bucket {
         size_t begin = 0;

@@ -123,8 +123,8 @@ bool index_intake::note_live(uint32_t number) {
     return true;
 }
 
-/// Two changes of a directory within one tick of its clock look like one: only a time that has passed for long says that
-/// nothing was missed.
+/// Two changes of a directory within one tick of its clock look like one: only a time that has passed for long says
+/// that nothing was missed.
 bool index_intake::is_settled(const struct stat& of) {
     constexpr int64_t long_ns = 2'000'000'000;
     const int64_t changed_ns = int64_t{of.st_mtim.tv_sec} * 1'000'000'000 + of.st_mtim.tv_nsec;
@@ -141,15 +141,14 @@ result<void> index_intake::list_container() {
     if (!container_is_settled_ || !same(now.st_mtim, container_changed_)) {
         container_is_settled_ = is_settled(now);
         container_changed_ = now.st_mtim;
-        const int done =
-            names_in(container_.calls(), memory_, container_.directory(), ".", [&](std::string_view name) {
-                uint32_t number = 0;
-                if (!parse_host_directory(name, number)) return 0;
-                for (const listed& each : directories_) {
-                    if (each.number == number) return 0;
-                }
-                return directories_.push({number, {}, false}) ? 0 : -ENOMEM;
-            });
+        const int done = names_in(container_.calls(), memory_, container_.directory(), ".", [&](std::string_view name) {
+            uint32_t number = 0;
+            if (!parse_host_directory(name, number)) return 0;
+            for (const listed& each : directories_) {
+                if (each.number == number) return 0;
+            }
+            return directories_.push({number, {}, false}) ? 0 : -ENOMEM;
+        });
         if (done != 0) {
             container_is_settled_ = false;
             return failed({}, "cannot list", done);

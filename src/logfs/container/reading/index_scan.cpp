@@ -32,8 +32,8 @@ bool is_all_zero(const std::byte* at, size_t bytes) {
     return std::all_of(at, at + bytes, [](std::byte b) { return b == std::byte{0}; });
 }
 
-/// The valid slots of two, or zeros. False: one of them is neither valid, nor empty, nor being written; then `bad_at` says
-/// which.
+/// The valid slots of two, or zeros. False: one of them is neither valid, nor empty, nor being written; then `bad_at`
+/// says which.
 template <class Slot>
 bool newer_of(const std::byte* head, size_t (*place)(uint64_t), uint64_t salt, Slot& newer, Slot& older,
               size_t& bad_at) {
@@ -175,8 +175,12 @@ int index_scan::read_header(size_t at, dropping& of, dropping_table& table) {
     if (header.version != format_version || header.byte_order != byte_order_mark) {
         // A version that is not known has a check that is not known.
         const bool is_ours = header.check == check_of(header, 0);
-        damage_ = {is_ours ? index_damage::part::version : index_damage::part::header, false,
-                   static_cast<int64_t>(at) + 8, header.version, 0, 0};
+        damage_ = {is_ours ? index_damage::part::version : index_damage::part::header,
+                   false,
+                   static_cast<int64_t>(at) + 8,
+                   header.version,
+                   0,
+                   0};
         return 0;
     }
     if (header.check != check_of(header, 0) || header.block_size != block_bytes) {
@@ -206,8 +210,8 @@ bool index_scan::read_slots(index_visitor& visitor) {
     if (state_.sequence > 0 && commit_.sequence > state_.synced_commit) commit_ = older;
     if (commit_.state_sequence <= state_.sequence) return true;
     // What was committed is newer than all states: the newest is lost.
-    const index_damage lost{index_damage::part::state, false,
-                            static_cast<int64_t>(state_slot_at(commit_.state_sequence)), 0, 0, 0};
+    const index_damage lost{
+        index_damage::part::state, false, static_cast<int64_t>(state_slot_at(commit_.state_sequence)), 0, 0, 0};
     if (!report(lost, visitor)) return false;
     if (state_.end.is_before(commit_.end)) {
         state_.end = commit_.end;

@@ -65,8 +65,7 @@ class index_scan {
     bool read_slots(index_visitor& visitor);
     int take_all_there_is(int fd);
     int read_records(int fd, dropping& of, index_visitor& visitor);
-    int read_block(const std::byte* block, size_t present, const std::byte* next, dropping& of,
-                   index_visitor& visitor);
+    int read_block(const std::byte* block, size_t present, const std::byte* next, dropping& of, index_visitor& visitor);
     int take_records(const std::byte* block, uint32_t limit, bool each_checked, dropping& of, index_visitor& visitor);
     int64_t read_all(int fd, std::byte* into, size_t bytes, int64_t offset);
     bool report(index_damage what, index_visitor& visitor);

@@ -32,7 +32,8 @@ run as_extent(const run& what) {
     whole.stride = 0;
     const int64_t gap_ns = what.span_ns() / (what.count - 1);
     const auto doubt_ns = static_cast<uint64_t>(std::max(what.error_ns(), gap_ns));
-    whole.error_exponent = doubt_ns == 0 ? 0 : std::min<uint32_t>(62, static_cast<uint32_t>(std::bit_width(doubt_ns)) + 1);
+    whole.error_exponent =
+        doubt_ns == 0 ? 0 : std::min<uint32_t>(62, static_cast<uint32_t>(std::bit_width(doubt_ns)) + 1);
     return whole;
 }
 
@@ -48,8 +49,8 @@ run last_element(const run& what) {
 
 run element_of(const run& what, int64_t i) {
     const int64_t time_ns = what.time_of(i);
-    return {what.start_of(i),    what.length, 0, 1, what.physical + i * what.length, time_ns, time_ns,
-            what.error_exponent, 0};
+    return {what.start_of(i), what.length,         0, 1, what.physical + i * what.length, time_ns,
+            time_ns,          what.error_exponent, 0};
 }
 
 }  // namespace
@@ -166,7 +167,8 @@ bool merged_index::move_long_extents(page_array<extent>& from, int64_t& longest)
 bool merged_index::collect(int64_t begin, int64_t end, page_array<piece>& into) {
     for (const size_history::change& cut : cuts_) {
         if (cut.size >= end) break;
-        if (!into.push({std::max(cut.size, begin), end, 0, cut.time_ns, cut.time_ns, cut.dropping, true, 0})) return false;
+        if (!into.push({std::max(cut.size, begin), end, 0, cut.time_ns, cut.time_ns, cut.dropping, true, 0}))
+            return false;
     }
     for (const placed_run& each : fresh_runs_) {
         if (each.what.low() < end && each.what.high() > begin && !collect_run(each, begin, end, into)) return false;
@@ -188,8 +190,10 @@ bool merged_index::collect(int64_t begin, int64_t end, page_array<piece>& into) 
 bool merged_index::collect_run(const placed_run& from, int64_t begin, int64_t end, page_array<piece>& into) {
     const run& what = from.what;
     if (!what.is_pattern()) {
-        piece whole{what.start,     what.start + what.length, what.physical, what.first_ns, what.last_ns, from.dropping,
-                    from.is_hole, static_cast<uint8_t>(what.error_exponent)};
+        piece whole{what.start,    what.start + what.length,
+                    what.physical, what.first_ns,
+                    what.last_ns,  from.dropping,
+                    from.is_hole,  static_cast<uint8_t>(what.error_exponent)};
         whole.clip(begin, end);
         return into.push(whole);
     }
@@ -203,9 +207,8 @@ bool merged_index::collect_run(const placed_run& from, int64_t begin, int64_t en
         const int64_t i = what.stride > 0 ? place : what.count - 1 - place;
         const int64_t start = low + place * step;
         const int64_t time_ns = what.time_of(i);
-        piece found{start,         start + what.length, what.physical + i * what.length,
-                    time_ns,       time_ns,             from.dropping,
-                    from.is_hole, static_cast<uint8_t>(what.error_exponent)};
+        piece found{start,         start + what.length, what.physical + i * what.length,          time_ns, time_ns,
+                    from.dropping, from.is_hole,        static_cast<uint8_t>(what.error_exponent)};
         if (start < begin || found.end > end) found.clip(begin, end);
         if (!into.push(found)) return false;
     }

@@ -84,8 +84,7 @@ bool overlay::is_in_one_order(bool& no_memory) {
     std::sort(moments_.begin(), moments_.end());
     return std::all_of(pieces_.begin(), pieces_.end(), [&](const piece& each) {
         // Of a line, the first end that is not before it has to be its own.
-        return is_moment(each) ||
-               *std::lower_bound(moments_.begin(), moments_.end(), each.first_ns) == each.last_ns;
+        return is_moment(each) || *std::lower_bound(moments_.begin(), moments_.end(), each.first_ns) == each.last_ns;
     });
 }
 

@@ -20,7 +20,8 @@ struct piece {
     uint8_t error_exponent = 0;  ///< 0: times are exact
 
     [[nodiscard]] int64_t time_at(int64_t position) const {
-        return first_ns == last_ns ? first_ns : first_ns + run::share(last_ns - first_ns, position - start, end - start);
+        return first_ns == last_ns ? first_ns
+                                   : first_ns + run::share(last_ns - first_ns, position - start, end - start);
     }
     [[nodiscard]] int64_t error_ns() const { return error_exponent == 0 ? 0 : int64_t{1} << error_exponent; }
     /// Only what lies in the range, which it overlaps.

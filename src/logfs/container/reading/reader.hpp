@@ -32,8 +32,8 @@ struct reader_options {
     bool stops_at_commit = false;
     /// Finds conflicts. Takes longer, and more memory.
     bool finds_conflicts = false;
-    /// Of this host. With them, what a writer of the same boot left damaged is always a failure; without, records behind
-    /// its last sync may be missing, as after a crash of its node.
+    /// Of this host. With them, what a writer of the same boot left damaged is always a failure; without, records
+    /// behind its last sync may be missing, as after a crash of its node.
     std::string_view host;
     std::string_view boot_id;
 };
@@ -58,8 +58,8 @@ class reader {
     /// How many bytes: fewer than asked for at the end of the file. Failure: config, damage; system.
     result<int64_t> read(int64_t offset, std::span<std::byte> out);
 
-    /// What the file holds from `begin` on, without a gap and up to `end` or less; at least one segment. They stay until
-    /// the next call.
+    /// What the file holds from `begin` on, without a gap and up to `end` or less; at least one segment. They stay
+    /// until the next call.
     result<std::span<const segment>> segments(int64_t begin, int64_t end);
     /// As lseek() with SEEK_DATA and SEEK_HOLE: none, -1, behind the last data.
     result<int64_t> next_data(int64_t offset);

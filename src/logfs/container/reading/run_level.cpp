@@ -39,8 +39,7 @@ bool run_level::build(page_array<placed_run>& runs, memory_source& memory) {
         int64_t& reach = reach_[groups_ + i / group];
         reach = std::max(reach, runs_[i].what.high());
     }
-    for (size_t node = groups_ - 1; node >= 1; --node)
-        reach_[node] = std::max(reach_[2 * node], reach_[2 * node + 1]);
+    for (size_t node = groups_ - 1; node >= 1; --node) reach_[node] = std::max(reach_[2 * node], reach_[2 * node + 1]);
     return true;
 }
 

@@ -10,8 +10,8 @@
 
 namespace halcyon::logfs {
 
-/// Runs, found by where they are: in the order of where they begin, with a tree over groups of them that says how far each
-/// group reaches.
+/// Runs, found by where they are: in the order of where they begin, with a tree over groups of them that says how far
+/// each group reaches.
 class run_level {
   public:
     explicit run_level(memory_source& memory) : runs_(memory), reach_(memory) {}
@@ -39,8 +39,8 @@ class run_level {
     static constexpr size_t group = 8;
 
     [[nodiscard]] size_t first_from(int64_t low) const {
-        const auto* const found = std::partition_point(
-            runs_.begin(), runs_.end(), [&](const placed_run& each) { return each.what.low() < low; });
+        const auto* const found = std::partition_point(runs_.begin(), runs_.end(),
+                                                       [&](const placed_run& each) { return each.what.low() < low; });
         return static_cast<size_t>(found - runs_.begin());
     }
 

@@ -57,12 +57,14 @@ class checking {
             if (parse_host_directory(name, number))
                 names_of_host_directory(number);
             else if (name == punched_name)
-                add(weight::note, name, "dead extents were given back; where records are lost, older bytes read as zeros");
+                add(weight::note, name,
+                    "dead extents were given back; where records are lost, older bytes read as zeros");
             else if (name != marker_name && name != append_lock_name)
                 add(weight::note, name, "no file of a container");
             return 0;
         };
-        if (const int done = names_in(container_.calls(), reader_.memory(), container_.directory(), ".", look); done != 0)
+        if (const int done = names_in(container_.calls(), reader_.memory(), container_.directory(), ".", look);
+            done != 0)
             add(weight::damage, {}, "its directory cannot be listed: " + std::string(std::strerror(-done)));
     }
 
@@ -102,7 +104,8 @@ class checking {
         if (of.is_gone || !of.has_header) return;
         if (!of.is_closed) {
             ++report_.open_writers;
-            add(weight::note, name, "process " + std::to_string(of.pid) + " did not close it: it writes, or was killed");
+            add(weight::note, name,
+                "process " + std::to_string(of.pid) + " did not close it: it writes, or was killed");
         }
         const short_name data = with_kind(name, dropping_kind::data);
         struct stat file {};
@@ -120,8 +123,8 @@ class checking {
             add(weight::loss, data.view(), "it is shorter than its index says, as after a crash",
                 "bytes " + range(std::max<int64_t>(file.st_size, of.committed_bytes), of.data_bytes) + " of it");
         if (file.st_size > of.data_bytes)
-            add(weight::note, data.view(), "a write was cut short behind byte " + std::to_string(of.data_bytes) +
-                                               ": it was never acknowledged");
+            add(weight::note, data.view(),
+                "a write was cut short behind byte " + std::to_string(of.data_bytes) + ": it was never acknowledged");
         if (how_.reads_data && of.has_checks) data_sums(number, data, std::min<int64_t>(file.st_size, of.data_bytes));
     }
 

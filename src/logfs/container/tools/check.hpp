@@ -17,7 +17,7 @@ struct check_finding {
         damage,  ///< reads fail, or would give wrong bytes
     };
     weight how = weight::note;
-    std::string where;     ///< a file in the container
+    std::string where;  ///< a file in the container
     std::string what;
     std::string concerns;  ///< which bytes of the file or of which dropping; empty: none
 };

@@ -70,7 +70,8 @@ result<dropping_records> read_dropping(container& from, std::string_view path) {
     const short_name name(path);
     dropping_name parsed;
     if (!parse_dropping_name(path.substr(path.rfind('/') + 1), parsed))
-        return failure{error_kind::usage, std::string(from.path()) + "/" + std::string(path) + ": no index dropping", 0};
+        return failure{error_kind::usage, std::string(from.path()) + "/" + std::string(path) + ": no index dropping",
+                       0};
     file_calls& calls = from.calls();
     const int fd = calls.open_at(from.directory(), name.c_str(), O_RDONLY, 0);
     if (fd < 0) return from.failed(path, "cannot open", -fd);

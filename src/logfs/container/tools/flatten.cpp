@@ -68,9 +68,9 @@ class flattening {
             if (auto read = reader_.reload(); !read) return read;
             if (published(reader_) == before) break;
             if (round + 1 == most_rounds)
-                return failure{error_kind::unavailable,
-                               std::string(container_.path()) + ": is being written; flatten it when its writers are done",
-                               EBUSY};
+                return failure{
+                    error_kind::unavailable,
+                    std::string(container_.path()) + ": is being written; flatten it when its writers are done", EBUSY};
         }
         return finish();
     }
@@ -137,7 +137,8 @@ class flattening {
         // Only root gives files away; a file of the container's owner has that owner anyway.
         if (mark.st_uid != ::geteuid() || mark.st_gid != ::getegid())
             static_cast<void>(::fchown(file_.get(), mark.st_uid, mark.st_gid) == 0);
-        if (::fchmod(file_.get(), mark.st_mode & 07777) != 0) return system_failure(beside_ + ": cannot set its mode", errno);
+        if (::fchmod(file_.get(), mark.st_mode & 07777) != 0)
+            return system_failure(beside_ + ": cannot set its mode", errno);
         if (::fsync(file_.get()) != 0) return system_failure(beside_ + ": cannot sync", errno);
         if (::close(file_.release()) != 0) return system_failure(beside_ + ": cannot close", errno);
         return {};

@@ -47,7 +47,7 @@ held_part part_within(const run& what, int64_t bytes) {
     if (elements < what.count && left > 0) {
         const int64_t time_ns = what.count > 1 ? what.time_of(elements) : what.last_ns;
         held.rest = {what.start_of(elements), left, 0, 1, what.physical + elements * what.length, time_ns, time_ns,
-                     what.error_exponent, 0};
+                     what.error_exponent,     0};
     }
     return held;
 }
@@ -80,11 +80,10 @@ class repairing {
             const std::string path(directory);
             return names_in(container_.calls(), memory, container_.directory(), path.c_str(), look);
         };
-        const int done =
-            names_in(container_.calls(), memory, container_.directory(), ".", [&](std::string_view name) {
-                uint32_t number = 0;
-                return parse_host_directory(name, number) ? take(name) : 0;
-            });
+        const int done = names_in(container_.calls(), memory, container_.directory(), ".", [&](std::string_view name) {
+            uint32_t number = 0;
+            return parse_host_directory(name, number) ? take(name) : 0;
+        });
         if (done != 0) return container_.failed({}, "cannot list", -done);
         std::sort(names.begin(), names.end());
         return {};
@@ -104,7 +103,8 @@ class repairing {
 
     result<void> lonely_data(const std::string& name) {
         struct stat file {};
-        if (container_.calls().status_at(container_.directory(), name.c_str(), file) != 0 || file.st_size == 0) return {};
+        if (container_.calls().status_at(container_.directory(), name.c_str(), file) != 0 || file.st_size == 0)
+            return {};
         const short_name aside = beside(name, "damaged.");
         tell(name, "no index names its " + std::to_string(file.st_size) + " bytes: put aside as " +
                        std::string(aside.view()));
@@ -130,17 +130,18 @@ class repairing {
             tell(name, "offset " + std::to_string(each.offset) + ": " + each.description() +
                            (each.is_torn ? ", behind the last sync: cut" : ": what is sound is kept"));
         }
-        if (std::any_of(read->damages.begin(), read->damages.end(), [](const index_damage& each) {
-                return !each.is_torn && each.data_to > each.data_from;
-            }))
+        if (std::any_of(read->damages.begin(), read->damages.end(),
+                        [](const index_damage& each) { return !each.is_torn && each.data_to > each.data_from; }))
             ++report_.lost_records_in;
         // Sums follow one another: without one of them nobody knows what the next ones are of.
-        if (!std::all_of(read->damages.begin(), read->damages.end(), [](const index_damage& each) { return each.is_torn; })) {
+        if (!std::all_of(read->damages.begin(), read->damages.end(),
+                         [](const index_damage& each) { return each.is_torn; })) {
             read->header.has_checks = 0;
             std::erase_if(read->records, [](const record& each) { return each.kind == record_kind::data_check; });
         }
         const std::vector<record> kept = within(read->records, held);
-        if (is_short) tell(name, "its data dropping holds " + std::to_string(held) + " bytes: what reaches further is cut");
+        if (is_short)
+            tell(name, "its data dropping holds " + std::to_string(held) + " bytes: what reaches further is cut");
         if (how_.only_tells) return {};
         return rewrite(name, read->header, kept);
     }
@@ -148,7 +149,8 @@ class repairing {
     int64_t data_bytes(const std::string& name) {
         struct stat file {};
         const short_name data = with_kind(name, dropping_kind::data);
-        return container_.calls().status_at(container_.directory(), data.c_str(), file) == 0 ? int64_t{file.st_size} : 0;
+        return container_.calls().status_at(container_.directory(), data.c_str(), file) == 0 ? int64_t{file.st_size}
+                                                                                             : 0;
     }
 
     /// A process of this boot of this host that is alive. Nothing is known of those elsewhere.

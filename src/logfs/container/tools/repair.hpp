@@ -27,8 +27,8 @@ struct repair_report {
 /// ones, cuts from indexes what their data droppings do not hold, and puts aside data that no index names. Of what it
 /// replaces it leaves a copy, `damaged.…` beside it, of which readers take no notice. Sound droppings are left alone.
 ///
-/// What is lost stays lost: where a lost write had replaced older bytes, those are read again. Failure: usage, a process
-/// still writes; system; then each dropping is as before or repaired.
+/// What is lost stays lost: where a lost write had replaced older bytes, those are read again. Failure: usage, a
+/// process still writes; system; then each dropping is as before or repaired.
 result<repair_report> repair(container& what, const repair_options& how = {});
 
 }  // namespace halcyon::logfs

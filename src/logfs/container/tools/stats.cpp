@@ -16,10 +16,10 @@ result<void> map(reader& of, int64_t begin, int64_t end, const std::function<boo
         at = found->back().end();
         for (const segment& each : *found) {
             // What goes on over the end of a part is one.
-            const bool goes_on = pending.length > 0 && (each.is_hole() ? pending.is_hole()
-                                                                       : !pending.is_hole() &&
-                                                                             pending.dropping == each.dropping &&
-                                                                             pending.physical + pending.length == each.physical);
+            const bool goes_on =
+                pending.length > 0 && (each.is_hole() ? pending.is_hole()
+                                                      : !pending.is_hole() && pending.dropping == each.dropping &&
+                                                            pending.physical + pending.length == each.physical);
             if (goes_on) {
                 pending.length += each.length;
                 continue;

@@ -11,20 +11,20 @@
 namespace halcyon::logfs {
 
 struct container_stats {
-    int64_t size = 0;          ///< of the file
-    int64_t hole_bytes = 0;    ///< of it
-    uint64_t segments = 0;     ///< stretches of it that lie in one piece in a data dropping
+    int64_t size = 0;        ///< of the file
+    int64_t hole_bytes = 0;  ///< of it
+    uint64_t segments = 0;   ///< stretches of it that lie in one piece in a data dropping
     uint64_t writers = 0;
     uint64_t open_writers = 0;
-    uint64_t hosts = 0;        ///< clocks, strictly
+    uint64_t hosts = 0;  ///< clocks, strictly
     uint64_t writes = 0;
     int64_t written_bytes = 0;
-    int64_t data_bytes = 0;    ///< of all data droppings
+    int64_t data_bytes = 0;         ///< of all data droppings
     int64_t data_blocks_bytes = 0;  ///< that they take on the device
     int64_t index_bytes = 0;
-    uint64_t patterns = 0;     ///< as a reader keeps them
+    uint64_t patterns = 0;  ///< as a reader keeps them
     uint64_t extents = 0;
-    uint64_t reader_bytes = 0; ///< memory of a reader
+    uint64_t reader_bytes = 0;  ///< memory of a reader
 
     /// Of the index to the data written.
     [[nodiscard]] double index_share() const {

@@ -252,8 +252,8 @@ int index_writer::commit(int64_t now_ns) {
     const std::atomic_ref sequence(*reinterpret_cast<uint64_t*>(head_ + offset));
     sequence.store(0, std::memory_order_relaxed);
     std::atomic_thread_fence(std::memory_order_release);
-    std::memcpy(head_ + offset + sizeof slot.sequence,
-                reinterpret_cast<const std::byte*>(&slot) + sizeof slot.sequence, sizeof slot - sizeof slot.sequence);
+    std::memcpy(head_ + offset + sizeof slot.sequence, reinterpret_cast<const std::byte*>(&slot) + sizeof slot.sequence,
+                sizeof slot - sizeof slot.sequence);
     passed("commit");
     sequence.store(slot.sequence, std::memory_order_release);
     passed("committed");
@@ -265,8 +265,8 @@ int index_writer::commit(int64_t now_ns) {
     return publish();
 }
 
-/// The state is written into both slots, so that damage to one of them loses nothing. Where there is no room for the last
-/// runs among the records, they stay there.
+/// The state is written into both slots, so that damage to one of them loses nothing. Where there is no room for the
+/// last runs among the records, they stay there.
 int index_writer::close() {
     int done = make_room() == 0 ? finish_runs() : broken_;
     state_.is_closed = 1;

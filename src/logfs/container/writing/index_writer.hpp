@@ -14,8 +14,8 @@ namespace halcyon::logfs {
 /// The index dropping of one writer. It lies in a mapped file: what was added survives the process. Where a file system
 /// cannot map (GlusterFS with direct I/O), each change is written by a system call instead.
 ///
-/// One thread. -errno where something fails; then the dropping holds what it held before, and takes no more, unless it was
-/// make_room() that failed.
+/// One thread. -errno where something fails; then the dropping holds what it held before, and takes no more, unless it
+/// was make_room() that failed.
 class index_writer {
   public:
     explicit index_writer(file_calls& calls) : calls_(calls) {}

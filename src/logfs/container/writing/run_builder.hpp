@@ -8,12 +8,12 @@
 
 namespace halcyon::logfs {
 
-/// Finds patterns in the writes of one writer. It holds two runs: the *element* that is being written, by one write or by
-/// several that follow one another, and the *pattern* of whole elements before it.
+/// Finds patterns in the writes of one writer. It holds two runs: the *element* that is being written, by one write or
+/// by several that follow one another, and the *pattern* of whole elements before it.
 class run_builder {
   public:
-    /// A write of `length` bytes at `start`, which lie at `physical`; `now_ns` grows from write to write. True: `complete`
-    /// is a run that nothing will be added to any more, older than all others here.
+    /// A write of `length` bytes at `start`, which lie at `physical`; `now_ns` grows from write to write. True:
+    /// `complete` is a run that nothing will be added to any more, older than all others here.
     bool add(int64_t start, int64_t length, int64_t physical, int64_t now_ns, run& complete);
 
     /// Nothing is added to what is here: up to two runs, in their order.

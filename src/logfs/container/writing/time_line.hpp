@@ -6,14 +6,15 @@
 
 namespace halcyon::logfs {
 
-/// A line through the times of writes, so that a pattern keeps two of them instead of one for each write. The line is off
-/// by at most a tolerance, and ends not behind the last write; a write to which no such line leads ends the pattern. The
-/// range of slopes that fit all writes so far is narrowed by each (the swing filter of Elmeleegy et al., Online
-/// piece-wise linear approximation of numerical streams with precision guarantees, VLDB 2009).
+/// A line through the times of writes, so that a pattern keeps two of them instead of one for each write. The line is
+/// off by at most a tolerance, and ends not behind the last write; a write to which no such line leads ends the
+/// pattern. The range of slopes that fit all writes so far is narrowed by each (the swing filter of Elmeleegy et al.,
+/// Online piece-wise linear approximation of numerical streams with precision guarantees, VLDB 2009).
 class time_line {
   public:
-    /// Times of writes that are fast are kept to 0.1 ms; of slow ones to 16 times as long as the first of them took, and
-    /// never worse than 20 ms. Writes to the same bytes that lie that close and are not synced are unordered anyway.
+    /// Times of writes that are fast are kept to 0.1 ms; of slow ones to 16 times as long as the first of them took,
+    /// and never worse than 20 ms. Writes to the same bytes that lie that close and are not synced are unordered
+    /// anyway.
     static constexpr int64_t least_tolerance_ns = 100'000;
     static constexpr int64_t most_tolerance_ns = 20'000'000;
 
@@ -29,8 +30,8 @@ class time_line {
         highest_ = 1e18;
     }
 
-    /// Of the writes so far this one is the last, from `begin` to `end`. False, and then nothing has changed: no line leads
-    /// there.
+    /// Of the writes so far this one is the last, from `begin` to `end`. False, and then nothing has changed: no line
+    /// leads there.
     bool lead_to(double begin, double end, int64_t time_ns) {
         const auto time = static_cast<double>(time_ns - origin_ns_);
         const auto tolerance = static_cast<double>(tolerance_ns_);

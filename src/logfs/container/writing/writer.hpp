@@ -25,12 +25,12 @@ struct writer_options {
 /// Writes into a container: appends the data to its data dropping and says in its index dropping where they belong. It
 /// waits for no other writer and sends nothing to any.
 ///
-/// On return of each call a kill of the process loses nothing of it. What a crash of the node leaves is at least what was
-/// there at the last sync().
+/// On return of each call a kill of the process loses nothing of it. What a crash of the node leaves is at least what
+/// was there at the last sync().
 ///
 /// Failures are of kind system with the dropping's name, but for calls that make no sense. After a failure for lack of
-/// room the container is as before, and a later call may succeed. Threads may share a writer; it takes a lock, so none of
-/// its calls may be interrupted by a signal's handler that makes another. A forked child has to abandon() it.
+/// room the container is as before, and a later call may succeed. Threads may share a writer; it takes a lock, so none
+/// of its calls may be interrupted by a signal's handler that makes another. A forked child has to abandon() it.
 class writer {
   public:
     explicit writer(container& in) : container_(in), index_(in.calls()) {}
@@ -61,8 +61,8 @@ class writer {
     result<void> raise_epoch(int64_t time_ns);
 
     /// What was written is older than all that any other process writes, on a host with the same clock, after this
-    /// returned (a lock that is released, for instance). Without it, writes of a pattern are kept in order with those of
-    /// other processes to within the times that time_line.hpp gives.
+    /// returned (a lock that is released, for instance). Without it, writes of a pattern are kept in order with those
+    /// of other processes to within the times that time_line.hpp gives.
     result<void> settle();
 
     /// What was written is on the device.
