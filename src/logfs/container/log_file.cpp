@@ -31,6 +31,7 @@ result<void> log_file::open(std::string_view path, const writer_identity& who, c
         return failure{error_kind::usage, std::string(path) + ": another file is open here", EBUSY};
     who_ = who;
     how_ = how;
+    has_new_writes_ = false;
     const bool must_be_new = how.creates && how.is_exclusive;
     result<void> opened = must_be_new ? result<void>() : container_.open(path);
     bool is_new = false;

@@ -7,11 +7,13 @@
 #include <iterator>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "logfs/container/format/format.hpp"
 #include "logfs/container/tools/repair.hpp"
 #include "open_container.hpp"
+#include "watched_files.hpp"
 
 namespace halcyon::logfs {
 namespace {
@@ -64,8 +66,9 @@ class possible_bytes {
 constexpr int64_t most = 12000;
 
 /// Files as a crash of the node may leave them: of each sector of an index the one that was synced or a later one, data
-/// droppings with an end anywhere behind the synced one, and new names there or not.
-void make_crash_image(const fs::path& synced, const fs::path& current, const fs::path& image, std::mt19937_64& random) {
+/// droppings with an end anywhere behind the synced one, unless they are `whole`, and new names there or not.
+void make_crash_image(const fs::path& synced, const fs::path& current, const fs::path& image, bool whole,
+                      std::mt19937_64& random) {
     for (const auto& entry : fs::recursive_directory_iterator(current)) {
         const fs::path inside = fs::relative(entry.path(), current);
         if (entry.is_directory()) {
@@ -80,7 +83,8 @@ void make_crash_image(const fs::path& synced, const fs::path& current, const fs:
         const bool is_data = inside.filename().string().starts_with("data.");
         if (!was_there && random() % 3 == 0) continue;
         if (is_data) {
-            put_text(image / inside, now.substr(0, before.size() + random() % (now.size() - before.size() + 1)));
+            const size_t lost = whole ? 0 : random() % (now.size() - before.size() + 1);
+            put_text(image / inside, now.substr(0, now.size() - lost));
             continue;
         }
         if (!is_index) {
@@ -102,7 +106,8 @@ INSTANTIATE_TEST_SUITE_P(seeds, crash, ::testing::Range(uint64_t{1}, uint64_t{41
 
 TEST_P(crash, costs_at_most_what_was_written_since_the_last_sync) {
     std::mt19937_64 random(GetParam());
-    open_container in;
+    tests::watched_files calls;
+    open_container in(calls);
     writer_options how;
     how.may_map_index = GetParam() % 3 != 0;
     std::vector<std::unique_ptr<writer>> writers;
@@ -117,8 +122,42 @@ TEST_P(crash, costs_at_most_what_was_written_since_the_last_sync) {
     possible_bytes possible(most + 400);
     possible.synced(file);
     const fs::path synced = in.folder.path() / "synced";
+    const fs::path image = in.folder.path() / "image";
+    const auto crash_now = [&](bool has_whole_data) {
+        fs::remove_all(image);
+        make_crash_image(synced, in.path, image, has_whole_data, random);
+        container left;
+        ASSERT_TRUE(left.open(image.string()).ok());
+        {
+            reader from(left, after_crash());
+            const auto read = from.reload();
+            // Data whose new index has no name on the disk yet.
+            ASSERT_TRUE(read.ok() || read.why().message.find("its index dropping is missing") != std::string::npos)
+                << read.why().message;
+        }
+        const auto repaired = repair(left);
+        ASSERT_TRUE(repaired.ok()) << repaired.why().message;
+        EXPECT_EQ(repaired->lost_records_in, 0U);
+        reader from(left, tests::beside_writers());
+        const auto read = from.reload();
+        ASSERT_TRUE(read.ok()) << read.why().message;
+        ASSERT_NO_FATAL_FAILURE(possible.expect(tests::all_of(from)));
+        EXPECT_TRUE(repair(left)->done.empty());
+    };
+    int crashes_in_sync = 0;
+    bool may_crash_in_sync = false;
+    calls.behind = [&](std::string_view step) {
+        // The commit is written, and nothing of the index is synced.
+        if (step != "committed" || !std::exchange(may_crash_in_sync, false)) return;
+        ++crashes_in_sync;
+        crash_now(true);
+    };
     const auto sync_all = [&] {
-        for (auto& each : writers) each->sync().value();
+        may_crash_in_sync = fs::exists(synced);  // of the first one: later, its index is on the disk
+        for (auto& each : writers) {
+            each->sync().value();
+            may_crash_in_sync = false;
+        }
         fs::remove_all(synced);
         fs::copy(in.path, synced, fs::copy_options::recursive);
         possible.synced(file);
@@ -154,28 +193,10 @@ TEST_P(crash, costs_at_most_what_was_written_since_the_last_sync) {
             file.write(offset, data);
             possible.changed(file, offset, offset + static_cast<int64_t>(data.size()));
         }
-        if (random() % 300 != 0) continue;
-        const fs::path image = in.folder.path() / "image";
-        fs::remove_all(image);
-        make_crash_image(synced, in.path, image, random);
-        container left;
-        ASSERT_TRUE(left.open(image.string()).ok());
-        {
-            reader from(left, after_crash());
-            const auto read = from.reload();
-            // Data whose new index has no name on the disk yet.
-            ASSERT_TRUE(read.ok() || read.why().message.find("its index dropping is missing") != std::string::npos)
-                << read.why().message;
-        }
-        const auto repaired = repair(left);
-        ASSERT_TRUE(repaired.ok()) << repaired.why().message;
-        EXPECT_EQ(repaired->lost_records_in, 0U);
-        reader from(left, tests::beside_writers());
-        const auto read = from.reload();
-        ASSERT_TRUE(read.ok()) << read.why().message;
-        ASSERT_NO_FATAL_FAILURE(possible.expect(tests::all_of(from))) << "operation " << i;
-        EXPECT_TRUE(repair(left)->done.empty());
+        if (random() % 300 == 0) crash_now(false);
+        if (HasFatalFailure()) FAIL() << "operation " << i;
     }
+    EXPECT_GT(crashes_in_sync, 0);
 }
 
 /// A writer whose records are in one block, and of which each is a write to a place of its own.

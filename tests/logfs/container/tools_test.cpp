@@ -41,7 +41,7 @@ class tools : public ::testing::Test {
         for (int64_t rank = 0; rank < 3; ++rank) {
             writer& to = in_.add_writer(rank);
             for (int64_t i = 0; i < 1000; ++i) put(to, random, (i * 3 + rank) * 1000, 1000);
-            if (rank == 1) put(to, random, 100'000'000, 5000);
+            if (rank == 1) put(to, random, 10'000'000, 5000);
         }
     }
     void put(writer& to, std::mt19937_64& random, int64_t offset, size_t length) {
