@@ -14,6 +14,7 @@
 #include "bench/figure.hpp"
 #include "bench/recorded_process.hpp"
 #include "coordinate/processes/small_daemon.hpp"
+#include "halcyon/io.h"
 
 namespace {
 
@@ -36,10 +37,34 @@ double ns_per_call(pwrite_function* function, int fd, const std::vector<char>& d
     return (wall_ns() - begin) / calls_per_block;
 }
 
-void measure(const std::string& name, int fd, const std::vector<char>& data) {
+/// What the process has moved at the coordinated mount, by the account of its turns.
+class account_of_turns {
+  public:
+    account_of_turns() {
+        if (halcyon_io_init(nullptr, mount, &turns_) != HALCYON_OK) stop(halcyon_io_error_message());
+    }
+    ~account_of_turns() { halcyon_io_finalize(&turns_); }
+    account_of_turns(const account_of_turns&) = delete;
+    account_of_turns& operator=(const account_of_turns&) = delete;
+
+    [[nodiscard]] halcyon_io_status_t now() const {
+        halcyon_io_status_t found{};
+        found.size_bytes = sizeof found;
+        if (halcyon_io_status(turns_, &found) != HALCYON_OK) stop(halcyon_io_error_message());
+        return found;
+    }
+
+  private:
+    halcyon_io_handle turns_ = nullptr;
+};
+
+/// `coordinated_bytes`: that a round writes in turns.
+void measure(const std::string& name, int fd, const std::vector<char>& data, int64_t coordinated_bytes,
+             const account_of_turns& turns) {
     auto* real = own_function_of_libc<pwrite_function>("pwrite");
     ns_per_call(&pwrite, fd, data);
     for (rounds r(wanted); r.next();) {
+        const halcyon_io_status_t before = turns.now();
         interleaved took;
         for (int block = 0; block < blocks; ++block) {
             std::array<double, 3> ns{};
@@ -50,6 +75,10 @@ void measure(const std::string& name, int fd, const std::vector<char>& data) {
             took.add(ns[0], ns[1], ns[2]);
         }
         took.difference(r, name, 1, "ns");
+        const halcyon_io_status_t after = turns.now();
+        const int64_t moved = after.bytes - before.bytes, unasked = after.bytes_unasked - before.bytes_unasked;
+        r.require("bytes move in turns, and only there", moved == coordinated_bytes && unasked == 0,
+                  std::to_string(moved) + " in turns, " + std::to_string(unasked) + " unasked");
     }
 }
 
@@ -89,8 +118,9 @@ int main(int, char** arguments) {
     const std::vector<char> data(bytes, 'x');
     const std::string inside = std::string(mount) + "/file", outside = std::string(mount) + "-other";
     const int fd = opened(inside), other = opened(outside);
-    measure("call_overhead_ns", fd, data);
-    measure("call_overhead_ns_other_mount", other, data);
+    const account_of_turns turns;
+    measure("call_overhead_ns", fd, data, int64_t{blocks} * calls_per_block * int64_t{bytes}, turns);
+    measure("call_overhead_ns_other_mount", other, data, 0, turns);
     unlink(inside.c_str());
     unlink(outside.c_str());
     rmdir(mount);

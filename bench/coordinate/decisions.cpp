@@ -3,7 +3,7 @@
 /// used by the next one. Demands, weights and what was learnt of a tenth of the pairs differ, so that overlaps gain and
 /// the search has work to do; all share all storage targets, so that they are one group. Beside it the same where all
 /// saturate the storage and nothing was learnt (Smith's rule), and where eight are present, for which the search is
-/// exact.
+/// exact; and each with the rule fcfs, which compares times of arrival alone.
 #include <chrono>
 #include <cmath>
 #include <random>
@@ -23,8 +23,9 @@ struct load {
     uint32_t registered;
     uint32_t present;
     bool saturating;
-    uint32_t decisions;
+    uint32_t decisions;  ///< of `dynamic`
 };
+constexpr uint32_t of_fcfs = 10'000;
 
 /// A file system's applications, which change.
 class applications {
@@ -76,22 +77,23 @@ class applications {
 };
 
 /// Decisions per second, the changes included.
-double measure(rounds& r, const load& of) {
+double measure(rounds& r, const load& of, rule by) {
     applications all(of);
     decider some;
     uint64_t moved = 0;
     uint64_t groups = 0;
     const auto begin = std::chrono::steady_clock::now();
-    for (uint32_t i = 0; i < of.decisions; ++i) {
+    const uint32_t decisions = by == rule::dynamic ? of.decisions : of_fcfs;
+    for (uint32_t i = 0; i < decisions; ++i) {
         all.change();
-        const decision& made = some.decide(all.now(), rule::dynamic, metric::cpu_hours, applications::now_s);
+        const decision& made = some.decide(all.now(), by, metric::cpu_hours, applications::now_s);
         moved += made.move.size();
         groups += made.groups.size();
     }
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-    r.require("every decision lets somebody move", moved >= of.decisions, std::to_string(moved) + " turns");
-    r.require("all are one group", groups == of.decisions, std::to_string(groups) + " groups");
-    return of.decisions / took.count();
+    r.require("every decision lets somebody move", moved >= decisions, std::to_string(moved) + " turns");
+    r.require("all are one group", groups == decisions, std::to_string(groups) + " groups");
+    return decisions / took.count();
 }
 
 }  // namespace
@@ -104,6 +106,11 @@ int main() {
     };
     rounds r;
     while (r.next()) {
-        for (const load& of : loads) r.value(of.name, measure(r, of), "decisions/s");
+        for (const load& of : loads) {
+            r.value(of.name, measure(r, of, rule::dynamic), "decisions/s");
+            const double first_come = measure(r, of, rule::fcfs);
+            r.value(of.name + "_fcfs", first_come, "decisions/s");
+            r.control(of.name + "_control", measure(r, of, rule::fcfs) / first_come);
+        }
     }
 }

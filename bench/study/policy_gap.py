@@ -80,7 +80,7 @@ def main() -> int:
 def built(build: Path) -> Path:
     """Of tests/policy: no other target needs it."""
     subprocess.run(["cmake", "--build", build, "--target", "policy_campaign"], check=True, stdout=sys.stderr)
-    return build / "tests/policy_campaign"
+    return build / "tests/policy/policy_campaign"
 
 
 def missing(found: Sequence[Instance]) -> Iterator[tuple[int, int]]:

@@ -11,12 +11,12 @@ SUMS = {"factors": "factors", "core_s": "core_seconds"}
 
 
 def ratios(graph: Graph, policy: str, other: str, point: str) -> dict[int, Estimate]:
-    """By delays at which both are measured, and both applications are in I/O at a time by their times alone."""
-    others = {one.dt_ns: one for one in graph.of(other)}
+    """By delays at which both are met, and both applications are in I/O at a time by their times alone."""
+    others = {one.dt_ns: one for one in graph.of(other) if one.met}
     return {
         one.dt_ns: getattr(one, point).over(getattr(others[one.dt_ns], point))
         for one in graph.of(policy)
-        if one.dt_ns in others and graph.meet(one.dt_ns)
+        if one.met and one.dt_ns in others and graph.meet(one.dt_ns)
     }  # fmt: skip
 
 

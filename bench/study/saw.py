@@ -26,34 +26,38 @@ FACTORS = Saw("factors", 0.9375)
 
 @dataclass(frozen=True)
 class Difference:
-    """At one delay, in units of A's time alone: the sum under `interrupt` less that under `fcfs`."""
+    """At one delay, in units of A's time alone: the sum under `interrupt` less that under `fcfs`. `met`: the points of
+    both are."""
 
     at: float
     value: Estimate
+    met: bool = True
 
 
 def differences(graph: Graph, saw: Saw) -> list[Difference]:
     """At all delays that have both."""
     fcfs = {point.dt_ns: point for point in graph.of("fcfs")}
     return [
-        Difference(point.dt_ns / 1e9 / graph.a_alone.mean, _less(_of(point, saw), _of(fcfs[point.dt_ns], saw)))
-        for point in graph.of("interrupt") if point.dt_ns in fcfs
+        Difference(
+            point.dt_ns / 1e9 / graph.a_alone.mean, _less(_of(point, saw), _of(other, saw)), point.met and other.met
+        )
+        for point in graph.of("interrupt") if (other := fcfs.get(point.dt_ns))
     ]  # fmt: skip
 
 
 def figures(graph: Graph, saw: Saw) -> Iterator[tuple[str, float, str]]:
-    """Each difference with its half-width; delays at which the claim is violated, beyond the interval, and those of
-    which the interval says neither."""
+    """Each difference with its half-width, where it is met; delays at which the claim is violated, beyond the interval,
+    and those of which the interval, or a point that is not met, says neither."""
     found = differences(graph, saw)
     unit = "ratio" if saw is FACTORS else "s"
-    for one in found:
+    for one in (each for each in found if each.met):
         at = f"{'m' if one.at < 0 else ''}{abs(one.at):.2f}TA"
         yield f"interrupt_less_fcfs_{at}", one.value.mean, unit
         yield f"interrupt_less_fcfs_{at}_half_width", one.value.half or 0.0, unit
     claimed = [one for one in found if is_claimed(one)]
     yield "saw_delays", len(claimed), "delays"
     yield "saw_violated", sum(is_violated(one, saw) for one in claimed), "delays"
-    yield "saw_undecided", sum(one.value.low <= 0 <= one.value.high for one in claimed), "delays"
+    yield "saw_undecided", sum(not one.met or one.value.low <= 0 <= one.value.high for one in claimed), "delays"
 
 
 def is_claimed(one: Difference) -> bool:
@@ -63,7 +67,7 @@ def is_claimed(one: Difference) -> bool:
 
 def is_violated(one: Difference, saw: Saw) -> bool:
     """Waiting wins where interruption should, or the other way round."""
-    return one.value.low > 0 if one.at < saw.until else one.value.high < 0
+    return one.met and (one.value.low > 0 if one.at < saw.until else one.value.high < 0)
 
 
 def _less(one: Estimate, other: Estimate) -> Estimate:

@@ -48,9 +48,10 @@ def ended_in_order() -> Iterator[None]:
         interrupted = True
         raise KeyboardInterrupt
 
-    # Whoever ignores Ctrl-C, as a shell's background jobs do, goes on to.
+    # Whoever ignores Ctrl-C, as a shell's background jobs do, goes on to. A handler of a library (PySpark has one)
+    # steps aside; one that is not Python's could not be put back.
     taken = [signal.SIGTERM, signal.SIGHUP]
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+    if signal.getsignal(signal.SIGINT) not in (signal.SIG_IGN, None):
         taken.append(signal.SIGINT)
     before = {number: signal.signal(number, interrupt) for number in taken}
     try:

@@ -51,6 +51,11 @@ struct circumstances {
     bool ends_with_budget = false;  ///< a search of the decision does, rather than with settings::search_positions
 };
 
+/// What its account had of the storage lately, over its weight; what its set had, over its priority. Who had the least
+/// has the next slice.
+double served_account(const contender& one, const circumstances& in);
+double served_set(const contender& one, const circumstances& in);
+
 void choose_all(const group& of, turns& into);
 void choose_first(const group& of, turns& into);
 void choose_newest(const group& of, turns& into);

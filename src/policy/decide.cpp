@@ -29,6 +29,7 @@ settings sound_settings(const settings& how) {
                               : usual.interruption_s;
     made.least_gain = how.least_gain > 0 && how.least_gain < 1 ? how.least_gain : 0;
     made.all_begin_within_s = std::min(sound::or_else(how.all_begin_within_s, 0), sound::longest_s);
+    made.interrupts_after_s = std::min(sound::or_else(how.interrupts_after_s, 0), sound::longest_s);
     made.tolerated_factor = how.tolerated_factor >= 1 && std::isfinite(how.tolerated_factor) ? how.tolerated_factor
                                                                                              : usual.tolerated_factor;
     made.least_probability = how.least_probability >= 0 ? how.least_probability : usual.least_probability;
@@ -36,10 +37,12 @@ settings sound_settings(const settings& how) {
     return made;
 }
 
+/// Sums of times, as where it is asked to decide again: their difference may be less by rounding.
 bool is_starving(const contender& one, const circumstances& in) {
-    const double so_long_s = in.now_s - sound::since_s(*one.of, in.now_s);
-    if (!one.moving) return so_long_s >= in.how.starvation_s;
-    return sound::or_else(one.of->waited_s, 0) >= in.how.starvation_s && so_long_s < in.how.relief_s;
+    const double since_s = sound::since_s(*one.of, in.now_s);
+    if (!one.moving) return in.now_s >= since_s + in.how.starvation_s;
+    const bool has_starved = sound::or_else(one.of->waited_s, 0) >= in.how.starvation_s * (1 - 1e-9);
+    return has_starved && in.now_s < since_s + in.how.relief_s;
 }
 
 /// Nobody waits longer than the bound: those who have move now, and for a while. Beside them move only those of the
@@ -67,6 +70,30 @@ void relieve_starving(const group& of, const circumstances& in, turns& into) {
         const double begin_s = one.moving ? sound::since_s(*one.of, in.now_s) : in.now_s;
         into.until_s = std::min(into.until_s, begin_s + in.how.relief_s);
     }
+}
+
+/// Until then, processes of it may begin that nothing is known of. Long ago: all have.
+double all_begun_s(const contender& one, const circumstances& in) {
+    const bool all_have = sound::weight(*one.of) >= static_cast<double>(one.of->processes);
+    return all_have ? -std::numeric_limits<double>::infinity() : one.arrived_s + in.how.interrupts_after_s;
+}
+
+/// Those that move go on until what all need is known for which they are to stop.
+void wait_for_all_to_begin(const group& of, const circumstances& in, turns& into) {
+    bool stops = false;
+    double begun_s = -std::numeric_limits<double>::infinity();
+    for (uint32_t i = 0; i < of.present.size(); ++i) {
+        const bool moves = std::ranges::find(into.movers, i) != into.movers.end();
+        if (of.present[i].moving)
+            stops = stops || !moves;
+        else if (moves)
+            begun_s = std::max(begun_s, all_begun_s(of.present[i], in));
+    }
+    if (!stops || in.now_s >= begun_s) return;
+    into.movers.clear();
+    for (uint32_t i = 0; i < of.present.size(); ++i)
+        if (of.present[i].moving) into.movers.push_back(i);
+    into.until_s = std::min(into.until_s, begun_s);
 }
 
 }  // namespace
@@ -125,12 +152,13 @@ void decider::workspace::collect(const situation& of, metric minimise, const cir
     }
     sort_by_arrival(present);
     if (!forecasts || present.size() < 2) return;
+    const double all_end_s = in.now_s + left_s / sound::free_share(of.unseen_share);
     for (const application& one : of.applications) {
         if (one.state != movement::expected) continue;
         const double probability = sound::probability(one);
         // Who comes after all of those present have ended changes nothing now.
         if (probability < in.how.least_probability || probability <= 0) continue;
-        if (sound::arrived_s(one, in.now_s) > in.now_s + left_s || sound::left_s(one) <= 0) continue;
+        if (sound::arrived_s(one, in.now_s) > all_end_s || sound::left_s(one) <= 0) continue;
         expected.push_back(contender_of(one, minimise, in.now_s));
         expected.back().cost_per_s *= probability;
     }
@@ -199,6 +227,7 @@ uint64_t decider::workspace::decide_group(const group& of, rule by, const circum
                 break;
             case rule::dynamic:
                 search.choose(of, in, chosen);
+                wait_for_all_to_begin(of, in, chosen);
                 break;
         }
         relieve_starving(of, in, chosen);

@@ -42,6 +42,9 @@ struct settings {
     /// Under delay, nobody is let in beside those it shares storage with before it has been there for so long: its
     /// processes begin one after the other, and until all have, it seems to take less from the others than it will.
     double all_begin_within_s = 0;
+    /// Under dynamic, nobody is interrupted for one that has not been there for so long, unless its weight is that of
+    /// all of its processes: as long as few of them have begun, it seems to need less time than it will.
+    double interrupts_after_s = 0;
     /// Expected phases that are less probable do not count.
     double least_probability = 0.5;
     /// Positions that a decision of dynamic looks at, at most, in all groups of up to 8 applications: bounds its time

@@ -244,8 +244,10 @@ bool end_orders::solve(const pool& of, prices& found) {
     std::array<std::array<double, most_rows>, most_rows> inverse{};
     std::array<double, most_rows> amount{}, cost{};
     for (uint32_t r = 0; r < rows; ++r) {
-        inverse[r][r] = 1;
-        amount[r] = r < of.count ? left_s_[r] : lasts_s_[r - of.count];
+        // Not 1 where others leave less than it could take.
+        const double alone = r < of.count ? of.speed[members{1} << r][r] : 1;
+        inverse[r][r] = 1 / alone;
+        amount[r] = (r < of.count ? left_s_[r] : lasts_s_[r - of.count]) / alone;
         cost[r] = r < of.count ? cost_of(members{1} << r, of.periods - 1) : cost_of(0, r - of.count);
     }
     for (uint32_t step = 0; step < 200; ++step) {

@@ -53,6 +53,7 @@ plan exact_search::solve(const problem& of, const speed_table& speeds, const pla
         start.left_s[i] = of.left_s[i];
         start.cost -= of.cost_per_s[i] * of.arrives_s[i];
         start.order[i] = static_cast<uint8_t>(i);
+        alone_[i] = 1 / speeds.of(members{1} << i)[i];
         twins_[i] = 0;
         for (uint32_t j = 0; j < i; ++j) twins_[i] |= members{are_twins(of, i, j)} << j;
     }
@@ -172,16 +173,18 @@ double exact_search::cost_of_last(const position& at) const {
     const uint32_t i = first_of(at.unfinished);
     const members others = at.unfinished & (at.unfinished - 1);
     const double cost_i = of_->cost_per_s[i] + of_->cost_after_per_s;
-    if (others == 0) return at.cost + cost_i * at.left_s[i];
+    const double alone_i_s = alone_[i] * at.left_s[i];
+    if (others == 0) return at.cost + cost_i * alone_i_s;
     const uint32_t j = first_of(others);
     const double cost_j = of_->cost_per_s[j] + of_->cost_after_per_s;
     const double cost_both = cost_i + of_->cost_per_s[j];
+    const double alone_j_s = alone_[j] * at.left_s[j];
     const double* const speed = speeds_->of(at.unfinished);
     const double took_s = std::min(at.left_s[i] / speed[i], at.left_s[j] / speed[j]);
-    const double together = cost_both * took_s + std::max(cost_i * (at.left_s[i] - took_s * speed[i]),
-                                                          cost_j * (at.left_s[j] - took_s * speed[j]));
-    return at.cost + std::min({together, cost_both * at.left_s[i] + cost_j * at.left_s[j],
-                               cost_both * at.left_s[j] + cost_i * at.left_s[i]});
+    const double together = cost_both * took_s + std::max(cost_i * alone_[i] * (at.left_s[i] - took_s * speed[i]),
+                                                          cost_j * alone_[j] * (at.left_s[j] - took_s * speed[j]));
+    return at.cost +
+           std::min({together, cost_both * alone_i_s + cost_j * alone_j_s, cost_both * alone_j_s + cost_i * alone_i_s});
 }
 
 /// As far as it takes to see that the position is no part of a schedule that is better than the best one so far.

@@ -84,6 +84,7 @@ class exact_search {
     std::vector<ahead> ahead_;  ///< by depth
     end_prices trial_;
     seen_positions seen_;
+    problem::values alone_{};  ///< time of each second that is left, alone: above 1 where others leave it too little
     std::array<members, problem::most>
         twins_{};                               ///< [i]: those before i that differ from it in nothing but what is left
     std::vector<std::vector<child>> children_;  ///< by depth

@@ -17,7 +17,18 @@ double overload(const problem& of, members set, double capacity, uint32_t one, c
     return std::max(1.0, taken / capacity);
 }
 
-/// From the sums of their slow-downs.
+/// That their storage can bear.
+double capacity_of(const problem& of, members set) {
+    double most = of.capacity;
+    for (members rest = set; rest != 0; rest &= rest - 1) {
+        const auto i = static_cast<uint32_t>(std::countr_zero(rest));
+        for (members others = rest & (rest - 1); others != 0; others &= others - 1)
+            most = std::max(most, of.borne[i][static_cast<uint32_t>(std::countr_zero(others))]);
+    }
+    return most;
+}
+
+/// From the sums of their slow-downs. `capacity`: capacity_of(set).
 void set_speeds(const problem& of, members set, double capacity, const double* slow_down, double* speed) {
     problem::values unbounded{};
     bool all_share = true;
@@ -31,7 +42,11 @@ void set_speeds(const problem& of, members set, double capacity, const double* s
         factor = 1 / overload(of, set, capacity, static_cast<uint32_t>(std::countr_zero(set)), unbounded.data());
     for (members rest = set; rest != 0; rest &= rest - 1) {
         const auto i = static_cast<uint32_t>(std::countr_zero(rest));
-        if (!all_share) factor = 1 / overload(of, set, capacity, i, unbounded.data());
+        if (!all_share) {
+            // A pair on other storage says nothing of its own.
+            const double its = capacity > of.capacity ? capacity_of(of, set & of.shares_with[i]) : capacity;
+            factor = 1 / overload(of, set, its, i, unbounded.data());
+        }
         speed[i] = unbounded[i] * factor;
     }
 }
@@ -61,6 +76,8 @@ void speeds_of(const problem& of, members set, problem::values& speed) {
 }
 
 bool overlap_never_gains(const problem& of) {
+    const auto [least, most] = std::minmax_element(of.demand.begin(), of.demand.begin() + of.count);
+    if (*most > of.capacity && *least < *most) return false;
     for (uint32_t i = 0; i < of.count; ++i) {
         for (uint32_t j = 0; j < i; ++j) {
             if (of.excess[i][j] * of.excess[j][i] < 1 - 1e-12) return false;

@@ -24,7 +24,7 @@ struct problem {
     std::array<values, most> excess{};        ///< [i][j]: slow-down of i beside j - 1
     std::array<members, most> shares_with{};  ///< those that use the same storage, itself included
     double capacity = 1;                      ///< sum of demand times speed that the storage can bear
-    /// [i][j]: the same as observed of i and j side by side; a set can bear as much as any pair of it.
+    /// [i][j]: the same as observed of i and j side by side; storage can bear as much as any pair that uses it.
     std::array<values, most> borne{};
     members moving = 0;  ///< those that move now, which ties prefer
     /// Of a second more until the end of all: those wait who come after all of these.
@@ -44,7 +44,8 @@ void speeds_of(const problem& of, members set, problem::values& speed);
 
 /// No two that move together end sooner on average than one after the other, so neither do more of them: the product of
 /// the excesses of each pair is 1 at least. (With p_i the speeds, (sum p)^2 <= sum of p_i^2 (1 + sum_j excess_ij) =
-/// sum p, by the means of each pair, so sum p <= 1.)
+/// sum p, by the means of each pair, so sum p <= 1.) Nor is anybody slow alone for want of capacity, or all are by the
+/// same factor: together they move no more than one of them does alone.
 bool overlap_never_gains(const problem& of);
 
 /// The speeds of all sets of a problem.

@@ -1,7 +1,6 @@
 #include "policy/problem_of.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "policy/sound_values.hpp"
 
@@ -16,7 +15,7 @@ constexpr double soon_s = 1e-3;
 
 problem_builder::problem_builder(problem& into, const interference* learned, double unseen_share, double now_s)
     : into_(into), learned_(learned), now_s_(now_s) {
-    free_ = 1 - (std::isfinite(unseen_share) ? std::clamp(unseen_share, 0.0, 0.99) : 0);
+    free_ = sound::free_share(unseen_share);
     into_.count = 0;
     into_.capacity = free_;
     into_.moving = 0;

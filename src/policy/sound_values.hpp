@@ -54,6 +54,11 @@ inline double probability(const application& one) {
     return std::isfinite(one.probability) ? std::clamp(one.probability, 0.0, 1.0) : 0;
 }
 
+/// Of the bandwidth, beside writers without Halcyon.
+inline double free_share(double unseen_share) {
+    return 1 - (std::isfinite(unseen_share) ? std::clamp(unseen_share, 0.0, 0.99) : 0);
+}
+
 inline double since_s(const application& one, double now_s) {
     return std::min(finite_or(one.since_s, now_s), now_s);
 }

@@ -14,6 +14,7 @@
 #include "base/closest_name.hpp"
 #include "base/rapidjson.hpp"
 #include "coordinate/daemon/daemon.hpp"
+#include "coordinate/protocol/messages.hpp"
 #include "programs/coordinator_options.hpp"
 
 using namespace halcyon;
@@ -123,6 +124,9 @@ int main(int argc, char** argv) try {
     switch (options->what) {
         case coordinator_options::task::help:
             std::cout << coordinator_usage;
+            return 0;
+        case coordinator_options::task::version:
+            std::cout << "halcyon-coordinator " HALCYON_VERSION_TEXT ", protocol " << protocol_version << "\n";
             return 0;
         case coordinator_options::task::check:
             return check(options->file);

@@ -88,6 +88,7 @@ const char* const coordinator_usage =
     "                           [--metric METRIC] [--metrics ADDRESS] [--end-with PID]\n"
     "       halcyon-coordinator --check FILE\n"
     "       halcyon-coordinator --show FILE | --show-one FILE [--name NAME]\n"
+    "       halcyon-coordinator --version\n"
     "\n"
     "Gives the applications of one file system their turns, until SIGTERM or SIGINT. SIGHUP: reads FILE again.\n"
     "\n"
@@ -100,7 +101,8 @@ const char* const coordinator_usage =
     "  --end-with PID     ends when the process PID does, which has to be the one that starts it\n"
     "  --check FILE       says what is wrong with FILE, and runs nothing\n"
     "  --show FILE        prints the coordinators of FILE as JSON\n"
-    "  --show-one FILE    prints the one of NAME, or the only one, alike\n";
+    "  --show-one FILE    prints the one of NAME, or the only one, alike\n"
+    "  --version          prints the release, and the version of the protocol that agents must speak\n";
 
 result<coordinator_options> parse_options(std::span<const char* const> arguments) {
     coordinator_options made;
@@ -108,6 +110,10 @@ result<coordinator_options> parse_options(std::span<const char* const> arguments
         const std::string_view given = arguments[i];
         if (given == "--help" || given == "-h") {
             made.what = coordinator_options::task::help;
+            return made;
+        }
+        if (given == "--version") {
+            made.what = coordinator_options::task::version;
             return made;
         }
         const size_t equals = given.starts_with("--") ? given.find('=') : std::string_view::npos;

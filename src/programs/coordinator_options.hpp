@@ -11,7 +11,7 @@ namespace halcyon::coordinate {
 
 /// The command line of halcyon-coordinator.
 struct coordinator_options {
-    enum class task : uint8_t { run, check, show, show_one, help };
+    enum class task : uint8_t { run, check, show, show_one, help, version };
     task what = task::run;
     std::string file;  ///< coordinators.yaml; empty: everything is on the command line
     std::string name;  ///< of the coordinator

@@ -16,11 +16,13 @@ namespace halcyon::coordinate {
 class conversation {
   public:
     explicit conversation(const settings& how, uint64_t epoch = 1) : told(how, epoch, 0) {}
-    /// Most tests are about what comes after the time in which a new coordinator grants nothing.
+    /// Most tests are about what comes after the time in which a new coordinator grants nothing, and about applications
+    /// that begin at once.
     static settings quick(policy::rule rule) {
         settings how;
         how.rule = rule;
         how.relearn_s = 0;
+        how.bounds.interrupts_after_s = 0;
         how.interference.pairs = 64;
         return how;
     }

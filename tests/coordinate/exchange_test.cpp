@@ -4,6 +4,28 @@
 namespace halcyon::coordinate {
 namespace {
 
+/// Two nodes' ranks begin within some milliseconds: by the first of them, B needs 1 s.
+TEST(exchange, nobody_is_interrupted_before_most_processes_of_the_new_one_have_told_what_they_need) {
+    settings how = conversation::quick(policy::rule::dynamic);
+    how.bounds.interrupts_after_s = settings{}.bounds.interrupts_after_s;
+    for (const double needs_s : {1.0, 20.0}) {
+        conversation c(how);
+        c.join("A", 1000);
+        c.connect("B", 1001);
+        registration of_eight = conversation::registration_of("B");
+        of_eight.processes = 8;
+        c.say("B", of_eight);
+        c.say("A", stopped{c.lease["A"]});
+        c.say("A", phase_of(1, 10));
+        c.say("B", phase_of(1, 1));
+        c.pass(0.01, {"A"}, 1000);
+        EXPECT_EQ(c.of("A").turn, turn_stage::held);
+        c.say("B", phase_of(1, needs_s));
+        c.pass(0.03, {"A"}, 1000);
+        EXPECT_EQ(c.of("A").turn, needs_s < 10 ? turn_stage::recalled : turn_stage::held) << needs_s;
+    }
+}
+
 using transcript = std::vector<std::string>;
 
 conversation two_jobs(policy::rule rule) {

@@ -112,9 +112,10 @@ TEST(limits, who_only_claims_to_be_root_is_told_where_root_may_ask) {
     conversation c(conversation::quick(policy::rule::fcfs));
     c.connect("A", 0);  // whoever is root for sure is an administrator
     c.say("A", top{});
-    EXPECT_EQ(c.look()[1],
-              "A <- refused: claims over an insecure address never make an administrator: add `listen: unix:…` to "
-              "coordinators.yaml, and ask as root at that address");
+    EXPECT_EQ(
+        c.look()[1],
+        "A <- refused: claims over an insecure address never make an administrator: let 'listen' of coordinators.yaml "
+        "name a Unix socket beside the address, such as [\"tcp:…\", \"unix:…\"], and ask there as root");
 }
 
 TEST(limits, another_version_is_refused) {

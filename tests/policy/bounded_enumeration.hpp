@@ -19,19 +19,28 @@ class bounded_enumeration {
         for (members set = 1; set <= of.all(); ++set) {
             speeds_of(of, set, speed_[set]);
             double sum = 0;
-            for (uint32_t i = 0; i < of.count; ++i) sum += speed_[set][i];
+            for (uint32_t i = 0; i < of.count; ++i) {
+                sum += speed_[set][i];
+                fastest_of_[i] = std::max(fastest_of_[i], speed_[set][i]);
+            }
             fastest_ = std::max(fastest_, sum);
         }
     }
 
-    /// Infinite: no schedule costs less than `below`.
-    double least_cost(double below) {
+    /// Infinite: no schedule costs less than `below`. `first`: of those in which these move first, and nobody else.
+    double least_cost(double below, members first = 0) {
         bound_ = below;
+        best_ = std::numeric_limits<double>::infinity();
+        first_ = first;
+        looked_at_ = 0;
         double before_s = 0;
         for (uint32_t i = 0; i < of_.count; ++i) before_s -= of_.cost_per_s[i] * of_.arrives_s[i];
         go_on(0, before_s, of_.left_s, of_.all(), true);
         return best_;
     }
+    /// Gives up after so many positions.
+    void look_at_most(uint64_t positions) { most_ = positions; }
+    [[nodiscard]] bool complete() const { return looked_at_ <= most_; }
 
   private:
     /// Of all that is still to come, with what those cost that have not arrived.
@@ -44,7 +53,7 @@ class bounded_enumeration {
             left[count] = left_s[i];
             cost[count++] = of_.cost_per_s[i];
             const double from_s = std::max(0.0, of_.arrives_s[i] - at_s);
-            alone += of_.cost_per_s[i] * (from_s + left_s[i]);
+            alone += of_.cost_per_s[i] * (from_s + left_s[i] / fastest_of_[i]);
             all_left_s += left_s[i];
         }
         std::sort(left.begin(), left.begin() + count);
@@ -58,6 +67,7 @@ class bounded_enumeration {
     }
 
     void go_on(double at_s, double cost, const problem::values& left_s, members unfinished, bool unstopped) {
+        if (++looked_at_ > most_) return;
         if (unfinished == 0) {
             if (cost < bound_) best_ = bound_ = cost;
             return;
@@ -76,7 +86,7 @@ class bounded_enumeration {
         }
         if (here == 0) return go_on(next_s, cost + cost_per_s * (next_s - at_s), left_s, unfinished, unstopped);
         for (members set = 1; set <= here; ++set) {
-            if ((set & ~here) != 0) continue;
+            if ((set & ~here) != 0 || (at_s == 0 && first_ != 0 && set != first_)) continue;
             double took_s = next_s - at_s;
             for (uint32_t i = 0; i < of_.count; ++i)
                 if ((set >> i & 1) != 0) took_s = std::min(took_s, left_s[i] / speed_[set][i]);
@@ -97,8 +107,12 @@ class bounded_enumeration {
     const problem& of_;
     std::vector<problem::values> speed_;  ///< by set
     double fastest_ = 0;
+    problem::values fastest_of_{};
+    members first_ = 0;
     double bound_ = 0;
     double best_ = std::numeric_limits<double>::infinity();
+    uint64_t most_ = UINT64_MAX;
+    uint64_t looked_at_ = 0;
 };
 
 }  // namespace halcyon::policy

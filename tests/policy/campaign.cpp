@@ -36,7 +36,7 @@ int compare_with_brute_force(const range& of) {
     int different = 0;
     for (uint32_t k = of.first; k < of.first + of.instances; ++k) {
         std::mt19937_64 random = of.random(k);
-        const instance_kind kind{(k & 1) != 0, (k & 2) != 0, (k & 4) != 0, (k & 8) != 0, (k & 16) != 0};
+        const instance_kind kind{(k & 1) != 0, (k & 2) != 0, (k & 4) != 0, (k & 8) != 0, (k & 16) != 0, (k & 32) != 0};
         const problem some = random_problem(random, of.count, kind);
         speeds.fill(some);
         const plan found = search.solve(some, speeds, {0, std::numeric_limits<double>::infinity(), 0, true});

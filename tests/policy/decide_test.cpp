@@ -148,6 +148,24 @@ TEST(decide, asks_again_before_anybody_has_waited_too_long) {
     EXPECT_DOUBLE_EQ(decide_about(all, rule::fcfs, 10).ask_again_s, 11);
 }
 
+TEST(decide, relieves_who_has_waited_for_the_bound_at_the_very_time_at_which_it_asks_again) {
+    std::mt19937_64 random(10);
+    std::uniform_real_distribution<double> some(1, 100);
+    for (int k = 0; k < 1000; ++k) {
+        settings how;
+        how.starvation_s = some(random);
+        how.ask_again_s = 1e6;
+        const double since_s = 1000 * some(random);
+        const std::vector<application> all{moving(1, 0, 1e6, 9e5), waiting(2, since_s, 100)};
+        const auto decided = [&](double now_s) {
+            return decide_about(all, rule::fcfs, now_s, metric::sum_of_times, how);
+        };
+        const double at_s = decided(since_s).ask_again_s;
+        ASSERT_NEAR(at_s, since_s + how.starvation_s, 1e-9);
+        ASSERT_EQ(decided(at_s).move, ids{2}) << "else it would be asked again at once, and for ever";
+    }
+}
+
 TEST(delay, lets_the_next_one_in_as_soon_as_the_first_tolerates_it) {
     // Slow-down of 1.5 beside each other, 10 s alone. The first: 1.5 (10 - d) + d = 12.5 where d = 5.
     interference learned({64, 1.0 / 16, 0});
@@ -194,6 +212,33 @@ TEST(delay, lets_nobody_in_before_all_of_its_processes_have_begun) {
     second.targets = {1};
     first.targets = {0};
     EXPECT_EQ(moves(1, 3.5).move, (std::vector<uint64_t>{1, 2}));
+}
+
+TEST(dynamic, interrupts_nobody_for_one_that_has_just_come) {
+    settings how;
+    how.interrupts_after_s = 0.025;
+    application first = phase(1, 0, 7), second = phase(2, 3.5, 1);
+    first.state = movement::moving;
+    first.left_s = 3.5;
+    second.state = movement::waiting;
+    second.processes = 8;
+    second.weight = 2;
+    const auto decided = [&](double now_s) {
+        const std::array all{first, second};
+        return decide({all}, rule::dynamic, metric::sum_of_interference_factors, now_s, how);
+    };
+    EXPECT_EQ(decided(3.5).move, std::vector<uint64_t>{1});
+    EXPECT_DOUBLE_EQ(decided(3.5).ask_again_s, 3.525);
+    EXPECT_EQ(decided(3.525).move, std::vector<uint64_t>{2}) << "it is as small as it seemed";
+    second.left_s = second.alone_s = 7;
+    EXPECT_EQ(decided(3.525).move, std::vector<uint64_t>{1}) << "it is not";
+    second.left_s = second.alone_s = 1;
+    second.weight = 8;
+    EXPECT_EQ(decided(3.5).move, std::vector<uint64_t>{2}) << "all of its processes have begun";
+    second.weight = 2;
+    first.state = movement::waiting;
+    second.left_s = second.alone_s = 1;
+    EXPECT_EQ(decided(3.5).move, std::vector<uint64_t>{2}) << "nobody moves";
 }
 
 TEST(delay, is_fcfs_where_nothing_is_tolerated_and_interfere_where_all_is) {
@@ -310,9 +355,9 @@ TEST(decide, copes_with_numbers_that_make_no_sense) {
         }
         for (const application& one : all) learned.observe(one, all.front(), any());
         settings how;
-        for (double* number :
-             {&how.starvation_s, &how.relief_s, &how.slice_s, &how.tolerated_factor, &how.interruption_s,
-              &how.least_gain, &how.all_begin_within_s, &how.least_probability, &how.ask_again_s})
+        for (double* number : {&how.starvation_s, &how.relief_s, &how.slice_s, &how.tolerated_factor,
+                               &how.interruption_s, &how.least_gain, &how.all_begin_within_s, &how.interrupts_after_s,
+                               &how.least_probability, &how.ask_again_s})
             *number = any();
         how.search_positions = 1000;
         how.search_budget = k % 3 == 0 ? 100 : UINT64_MAX;

@@ -13,7 +13,8 @@ namespace {
 struct begun {
     begun(std::mt19937_64& random, uint32_t count, uint32_t kind)
         : of(random_problem(random, count,
-                            {(kind & 1) != 0, (kind & 2) != 0, (kind & 4) != 0, (kind & 8) != 0, false})) {
+                            {(kind & 1) != 0, (kind & 2) != 0, (kind & 4) != 0, (kind & 8) != 0, false,
+                             (kind & 16) != 0})) {
         speeds.fill(of);
         quick.prepare(of, speeds);
         at.unfinished = of.all();

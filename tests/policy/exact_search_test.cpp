@@ -13,8 +13,9 @@ namespace {
 
 const plan nothing_known{0, std::numeric_limits<double>::infinity(), 0, true};
 
-instance_kind kind_of(uint32_t number) {
-    return {(number & 1) != 0, (number & 2) != 0, (number & 4) != 0, (number & 8) != 0, (number & 16) != 0};
+/// Each of 32, beside others that are not seen or not.
+instance_kind kind_of(uint32_t number, bool unseen = false) {
+    return {(number & 1) != 0, (number & 2) != 0, (number & 4) != 0, (number & 8) != 0, (number & 16) != 0, unseen};
 }
 
 /// Equal to brute force for so many instances of each kind (or each without arrivals).
@@ -25,7 +26,7 @@ void expect_equal(uint32_t count, uint32_t instances, uint64_t seed, bool arriva
     for (uint32_t number = 0; number < 32; ++number) {
         if (!arrivals && kind_of(number).arrivals) continue;
         for (uint32_t k = 0; k < instances; ++k) {
-            problem some = random_problem(random, count, kind_of(number));
+            problem some = random_problem(random, count, kind_of(number, k % 4 >= 2));
             // Every other one has a queue behind it.
             if (k % 2 == 1) some.cost_after_per_s = 0.5;
             speeds.fill(some);
@@ -66,7 +67,7 @@ void expect_equal_to_enumeration(uint32_t count, uint64_t seed, uint32_t kinds =
     exact_search search;
     speed_table speeds;
     for (uint32_t number = 0; number < kinds; ++number) {
-        problem some = random_problem(random, count, kind_of(number));
+        problem some = random_problem(random, count, kind_of(number, count < 8 && number % 4 == 2));
         for (uint32_t i = 0; i + 1 < count; ++i) some.arrives_s[i] = 0;
         if (number % 3 == 1) some.cost_after_per_s = 0.5;
         speeds.fill(some);

@@ -73,6 +73,56 @@ TEST(speeds, beside_an_unseen_writer_share_the_rest) {
     EXPECT_DOUBLE_EQ(speed[2], 1);
 }
 
+TEST(speeds, beside_an_unseen_writer_are_not_raised_by_what_other_storage_bears) {
+    interference learned({64, 1.0 / 16, 0});
+    std::vector<application> all{writer(1, 1), writer(1, 1), writer(1, 1)};
+    for (size_t i = 0; i < all.size(); ++i) all[i].id = i + 1;
+    all[0].targets = {1};
+    all[1].targets = all[2].targets = {2};
+    learned.observe(all[1], all[2], 1 / 1.1);
+    learned.observe(all[2], all[1], 1 / 1.1);
+    problem made;
+    problem_builder build(made, &learned, 0.5, 0);
+    for (const application& one : all) build.add({&one, 0, 1, 1, false});
+    speed_table table;
+    table.fill(made);
+    problem::values speed{};
+    speeds_of(made, made.all(), speed);
+    for (const double* const found : {static_cast<const double*>(speed.data()), table.of(made.all())}) {
+        EXPECT_NEAR(found[0], 0.5, 1e-12) << "as alone";
+        EXPECT_NEAR(found[1], 0.5 / 1.1, 1e-12);
+        EXPECT_NEAR(found[2], 0.5 / 1.1, 1e-12);
+    }
+}
+
+/// Of speeds relative to each alone, which others have made slow.
+double gain(const problem& of) {
+    problem::values speed{}, alone{};
+    speeds_of(of, of.all(), speed);
+    double sum = 0;
+    for (uint32_t i = 0; i < of.count; ++i) {
+        speeds_of(of, members{1} << i, alone);
+        sum += speed[i] / alone[i];
+    }
+    return sum - 1;
+}
+
+TEST(overlaps, gain_beside_an_unseen_writer_that_slows_one_of_two_down_alone) {
+    interference learned({64, 1.0 / 16, 0});
+    application large = writer(1, 1), small = writer(0.1, 1);
+    large.id = 1;
+    small.id = 2;
+    learned.observe(large, small, 0.5);
+    learned.observe(small, large, 0.5);
+    for (const double unseen_share : {0.0, 0.5}) {
+        problem made;
+        problem_builder build(made, &learned, unseen_share, 0);
+        for (const application* one : {&large, &small}) build.add({one, 0, 1, 1, false});
+        EXPECT_EQ(overlap_never_gains(made), unseen_share == 0);
+        EXPECT_EQ(gain(made) > 1e-9, unseen_share > 0) << gain(made);
+    }
+}
+
 TEST(speeds, on_disjoint_targets_do_not_change) {
     std::vector<application> all{writer(1, 1), writer(1, 1), writer(1, 1)};
     all[0].targets = {1, 2};
@@ -93,7 +143,8 @@ TEST(speeds, of_a_table_are_those_computed_alone) {
     std::mt19937_64 random(2);
     speed_table table;
     for (uint32_t k = 0; k < 200; ++k) {
-        const problem made = random_problem(random, 2 + k % 7, {false, k % 2 == 0, k % 3 == 0, k % 5 == 0});
+        const instance_kind kind{false, k % 2 == 0, k % 3 == 0, k % 5 == 0, false, k % 7 == 0};
+        const problem made = random_problem(random, 2 + k % 7, kind);
         table.fill(made);
         for (members set = 0; set <= made.all(); ++set) {
             problem::values speed{};

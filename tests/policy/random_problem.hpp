@@ -16,6 +16,7 @@ struct instance_kind {
     bool learned = false;   ///< slow-downs that differ from proportional ones by a factor of up to 2
     bool targets = false;   ///< some share nothing
     bool moving = false;    ///< some of those present move, and an interruption costs something
+    bool unseen = false;    ///< others take a part of the bandwidth
 };
 
 /// Times, costs and weights over factors of 20 each.
@@ -49,6 +50,11 @@ inline problem random_problem(std::mt19937_64& random, uint32_t count, const ins
         for (uint32_t i = 0; i < count; ++i)
             if (made.arrives_s[i] == 0 && some(random) < 0.5) made.moving |= members{1} << i;
         made.interruption_cost = spread(400);
+    }
+    if (kind.unseen) {
+        made.capacity = 0.2 + 0.7 * some(random);
+        for (problem::values& row : made.borne)
+            for (double& one : row) one *= made.capacity;
     }
     return made;
 }

@@ -20,6 +20,8 @@ class Agents:
     counts: Counter[str] = field(default_factory=Counter)
     reasons: Counter[str] = field(default_factory=Counter)
     """Agents that were refused or not understood, by the reason that they heard last."""
+    connect_failures: Counter[str] = field(default_factory=Counter)
+    """Agents that could not connect to a coordinator at last, by the reason."""
     lost: int = 0
     """Agents that are gone and did not say that they ended."""
 
@@ -32,6 +34,8 @@ def read_agents(folder: Path) -> Agents:
         for key, _, value in lines:
             if key == "last_reason":
                 total.reasons[value] += 1
+            elif key == "connect_failure":
+                total.connect_failures[value] += 1
             elif value.isdigit() and key != "pid_namespace":
                 total.counts[key] += int(value)
         total.lost += not any(key == "end" for key, _, _ in lines) and _is_gone(path)
@@ -61,6 +65,8 @@ def agents_in_words(agents: Agents) -> list[str]:
     said += [words.format(plural(counts[key], noun)) for key, (noun, words) in _WORDS.items() if counts[key]]
     for reason, count in sorted(agents.reasons.items()):
         said.append(f"{plural(count, 'agent')} heard last from a coordinator: {reason}")
+    for reason, count in sorted(agents.connect_failures.items()):
+        said.append(f"{plural(count, 'agent')} could not connect to a coordinator: {reason}")
     if agents.lost:
         said.append(f"{plural(agents.lost, 'agent')} died: later counts of that node are missing here")
     return said

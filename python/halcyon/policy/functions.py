@@ -116,6 +116,7 @@ class Bounds(Protocol):
     interruption_s: float
     least_gain: float
     all_begin_within_s: float
+    interrupts_after_s: float
     tolerated_factor: float
     least_probability: float
     search_positions: int

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from halcyon.coordinate.configuration import default_file, read_coordinators
 from halcyon.coordinate.connection import connect_to_any
-from halcyon.errors import HalcyonError, HalcyonSystemError
+from halcyon.errors import HalcyonError, HalcyonSystemError, UnavailableError
 from halcyon.installed_program import is_program
 from halcyon.slurm.announce import PATIENCE_S
 from halcyon.slurm.installation import NAMES_COORDINATORS, PLUGIN
@@ -138,5 +138,8 @@ def _check_coordinators(file: Path) -> Iterator[Finding]:
         try:
             connect_to_any(one.addresses, one.munge_socket, PATIENCE_S, one.user).close()
             yield Finding(f"{one.name}: answers at {', '.join(map(str, one.addresses))}")
+        except UnavailableError as why:
+            start = f"halcyon coordinator run --name {one.name}"
+            yield Finding(f"{one.name}: {why}", f"start it: {start}; if it runs, look at the network, and at MUNGE")
         except HalcyonError as why:
-            yield Finding(f"{one.name}: {why}", f"start it: halcyon coordinator run --name {one.name}")
+            yield Finding(f"{one.name}: {why}", "see the coordinator's manual, 'Permissions'")

@@ -102,6 +102,7 @@ result<void> running_agent::add_mount(size_t at, double now_s) {
                                                      page_.heard(at, heard_ns);
                                              },
                                          .disconnected = [&added, now] { added.agent.disconnected(now()); },
+                                         .failed = [&added](const std::string& why) { added.agent.not_connected(why); },
                                          .late = [&added] { added.agent.came_late(); }});
     if (!link) return link.why();
     added.link = *std::move(link);
@@ -279,6 +280,7 @@ void running_agent::tell_facts(int64_t now_ns, bool is_end) {
         add("mount", with_.mounts[i].path);
         each_count(one.agent.counted(), add);
         if (!one.agent.last_reason().empty()) add("last_reason", one.agent.last_reason());
+        if (!one.agent.connect_failure().empty()) add("connect_failure", one.agent.connect_failure());
         add("misunderstood", one.link->misunderstood());
         add("threads_missing", one.link->threads_missing() + one.cleaner.threads_missing());
         add("stops_uncleaned", one.cleaner.uncleaned());

@@ -68,8 +68,8 @@ void coordinator_link::care(int64_t now_ns) {
             connecting_ = false;
             if (client)
                 made_.emplace(std::move(*client).release());
-            else if (client.why().kind == error_kind::usage)
-                connect_refusal_ = client.why().message;
+            else
+                connect_failure_ = client.why();
         }
         const uint64_t one = 1;
         static_cast<void>(::write(bell_.get(), &one, sizeof one) == sizeof one);
@@ -82,7 +82,7 @@ void coordinator_link::care(int64_t now_ns) {
 void coordinator_link::take_connection() {
     uint64_t count = 0;
     static_cast<void>(::read(bell_.get(), &count, sizeof count) == sizeof count);
-    take_refusal();
+    take_failure();
     {
         const std::lock_guard here(mutex_);
         if (!made_ || connection_) return;
@@ -101,14 +101,17 @@ void coordinator_link::take_connection() {
     on_.connected();
 }
 
-void coordinator_link::take_refusal() {
-    std::string reason;
+/// Where this user may not connect, the coordinator might have said so itself.
+void coordinator_link::take_failure() {
+    std::optional<failure> found;
     {
         const std::lock_guard here(mutex_);
-        reason = std::exchange(connect_refusal_, {});
+        found = std::exchange(connect_failure_, {});
     }
-    if (reason.empty()) return;
-    refused said{excerpt(reason, longest_reason)};
+    if (!found) return;
+    const std::string reason = excerpt(found->message, longest_reason);
+    if (found->kind != error_kind::usage) return on_.failed(reason);
+    refused said{reason};
     heed(said);
     // The other addresses are still to be tried.
     if (has_other_addresses()) refused_until_ns_ = 0;

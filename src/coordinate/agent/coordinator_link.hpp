@@ -37,6 +37,7 @@ class coordinator_link {
         /// `heard_ns`: a time of the clock at which it had not been read yet.
         std::function<void(const from_coordinator&, int64_t heard_ns)> received;
         std::function<void()> disconnected;
+        std::function<void(const std::string& why)> failed = [](const std::string&) {};  ///< to connect
         std::function<void()> late = [] {};
         std::function<int64_t()> clock_ns = monotonic_ns;
     };
@@ -66,7 +67,7 @@ class coordinator_link {
           on_(std::move(on)),
           bell_(std::move(bell)) {}
     void take_connection();
-    void take_refusal();
+    void take_failure();
     void heed(const from_coordinator& message);
     void read();
     void watch_output();
@@ -94,7 +95,7 @@ class coordinator_link {
     std::mutex mutex_;
     bool connecting_ = false;
     std::optional<line_connection> made_;
-    std::string connect_refusal_;
+    std::optional<failure> connect_failure_;
 };
 
 }  // namespace halcyon::coordinate

@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <utility>
 
+#include "coordinate/protocol/fields.hpp"
+
 namespace halcyon::coordinate {
 
 turn_agent::turn_agent(settings how, double now_s) : how_(std::move(how)), now_s_(now_s), heard_s_(now_s) {}
 
 void turn_agent::connected(double now_s) {
     now_s_ = std::max(now_s_, now_s);
+    connect_failure_.clear();
     connected_ = true;
     registered_ = false;
     comes_back_ = true;
@@ -20,6 +23,10 @@ void turn_agent::disconnected(double now_s) {
     now_s_ = std::max(now_s_, now_s);
     if (connected_) ++counted_.lost_connections;
     connected_ = registered_ = false;
+}
+
+void turn_agent::not_connected(const std::string& why) {
+    connect_failure_ = why;
 }
 
 bool turn_agent::received(const from_coordinator& message, double now_s) {
@@ -209,6 +216,7 @@ void turn_agent::note_silence() {
 }
 
 void turn_agent::note_phases() {
+    told_moved_.look(state_.moved, now_s_);
     // Without a turn, calls count bytes that are about to wait. What is under way of a turn that was taken away counts
     // with the next one.
     if (lease_.any() || stop_.any()) leased_bytes_ = state_.moved;
@@ -263,7 +271,7 @@ void turn_agent::end_phase() {
 
 /// Counts of processes may be behind for a moment.
 int64_t turn_agent::phase_bytes() const {
-    return std::max<int64_t>(seen_bytes_ - phase_moved_, 0);
+    return std::clamp<int64_t>(seen_bytes_ - phase_moved_, 0, most_bytes);
 }
 
 /// By forecast, else as the last phases were.
@@ -272,8 +280,8 @@ void turn_agent::estimate(int64_t& bytes_left, double& left_s) {
     bytes_left = state_.bytes_left > 0 ? state_.bytes_left : std::max<int64_t>(history_.bytes() - moved, 0);
     const double alone = history_.bytes_per_s_alone();
     left_s = state_.left_s > 0 ? state_.left_s : (alone > 0 ? static_cast<double>(bytes_left) / alone : 0);
-    bytes_left = std::clamp<int64_t>(bytes_left, 0, int64_t{1} << 60U);
-    left_s = std::clamp(left_s, 0.0, 1e9);
+    bytes_left = std::clamp<int64_t>(bytes_left, 0, most_bytes);
+    left_s = std::clamp(left_s, 0.0, longest_s);
     told_rest_.tell(bytes_left, left_s, now_s_);
 }
 
@@ -297,9 +305,9 @@ void turn_agent::say_phase() {
     estimate(what.bytes_left, what.left_s);
     what.bytes_moved = phase_bytes();
     const double alone = history_.bytes_per_s_alone();
-    what.alone_s = std::min(what.left_s + (alone > 0 ? static_cast<double>(what.bytes_moved) / alone : 0), 1e9);
+    what.alone_s = std::min(what.left_s + (alone > 0 ? static_cast<double>(what.bytes_moved) / alone : 0), longest_s);
     what.weight = static_cast<double>(std::max<int64_t>(state_.active, 1));
-    what.between_starts_s = std::min(history_.between_starts_s(), 1e9);
+    what.between_starts_s = std::min(history_.between_starts_s(), longest_s);
     what.round = state_.round;
     what.lease = lease_.id();
     what.fence = fence_;
@@ -313,26 +321,26 @@ void turn_agent::say_phase() {
 
 void turn_agent::say_progress() {
     if (!registered_ || !in_phase_) return;
-    const int64_t moved = state_.moved - told_moved_, unasked = state_.unasked - told_unasked_;
+    const int64_t unasked = std::min(state_.unasked - told_unasked_, most_bytes);
     if (unasked > 0) say(progress{.phase = phase_, .lease = 0, .bytes_moved = unasked});
     told_unasked_ = std::max(told_unasked_, state_.unasked);
     if (!informed_) return;
     progress what{.phase = phase_, .lease = lease_.any() ? lease_.id() : stop_.lease()};
     if (what.lease == 0) return;
-    what.bytes_moved = std::max<int64_t>(moved, 0);
+    what.bytes_moved = std::min(told_moved_.untold(), most_bytes);
     estimate(what.bytes_left, what.left_s);
     // The pause that ends a phase is none of the time in which it moved.
     const double until_s = state_.under_way > 0 ? now_s_ : std::max(moved_s_, told_s_);
-    what.over_s = std::clamp(until_s - told_s_, 0.0, 1e9);
+    what.over_s = std::clamp(until_s - told_s_, 0.0, longest_s);
     what.under_way = state_.under_way + (stop_.is_cleaning() ? 1 : 0);
     const phase_history::compared known = history_.moved(what.bytes_moved, what.over_s, was_alone_, what.under_way);
     if (known.speed > 0) {
         what.speed = std::min(known.speed, 1e3);
-        what.speed_s = std::min(known.begun_ago_s, 1e9);
+        what.speed_s = std::min(known.begun_ago_s, longest_s);
     }
     was_alone_ = is_alone();
     say(what);
-    told_moved_ = std::max(told_moved_, state_.moved);
+    told_moved_.tell();
     told_s_ = now_s_;
     first_.told(what.bytes_moved);
 }
@@ -340,7 +348,7 @@ void turn_agent::say_progress() {
 /// Tells what was moved in time for the lease to be renewed, and the first bytes at once, or of calls that have none.
 void turn_agent::keep_lease() {
     if (!in_phase_ || !registered_) return;
-    const bool moves = state_.moved > told_moved_, first = first_.are_untold() && uses_turn();
+    const bool moves = told_moved_.untold() > 0, first = first_.are_untold() && uses_turn();
     // Nothing moves until a writer has woken up, which is seen late where the node is busy.
     if (first && !moves && state_.under_way == 0) told_s_ = now_s_;
     if (first && moves && first_.are_awaited(now_s_)) told_s_ = std::max(told_s_, now_s_ - first_bytes::look_s);

@@ -10,6 +10,7 @@
 #include "coordinate/agent/held_lease.hpp"
 #include "coordinate/agent/phase_history.hpp"
 #include "coordinate/agent/stop_progress.hpp"
+#include "coordinate/agent/told_bytes.hpp"
 #include "coordinate/agent/told_expectation.hpp"
 #include "coordinate/agent/told_rest.hpp"
 #include "coordinate/page/node_state.hpp"
@@ -82,6 +83,8 @@ class turn_agent {
 
     void connected(double now_s);
     void disconnected(double now_s);
+    /// While there is no connection.
+    void not_connected(const std::string& why);
     /// Whether it came from a coordinator that coordinates this agent, and so breaks its silence.
     bool received(const from_coordinator& message, double now_s);
     /// What was received last may have been said more than `lease_silence_s` ago, and not count any more: the lease,
@@ -115,6 +118,8 @@ class turn_agent {
     [[nodiscard]] const std::string& no_turn_reason() const { return no_turn_reason_; }
     /// Of the last one of `refusals`, `errors` and `unsent`.
     [[nodiscard]] const std::string& last_reason() const { return last_reason_; }
+    /// Why there has been no connection since the last one; "": there is one, or no try has failed yet.
+    [[nodiscard]] const std::string& connect_failure() const { return connect_failure_; }
 
   private:
     void heard(const registered& what);
@@ -170,7 +175,7 @@ class turn_agent {
     bool comes_back_ = false;  ///< nothing was heard yet over this connection
     bool silent_ = false;
     bool withdraws_ = false;
-    std::string no_turn_reason_, last_reason_;
+    std::string no_turn_reason_, last_reason_, connect_failure_;
     double heard_s_;
     double sent_s_ = 0;
     double heartbeat_s_ = 0.25;
@@ -207,7 +212,8 @@ class turn_agent {
     uint64_t fence_ = 0;
     first_bytes first_;
     bool was_alone_ = false;  ///< since progress was told last
-    int64_t told_moved_ = 0, told_unasked_ = 0;
+    told_bytes told_moved_;
+    int64_t told_unasked_ = 0;
     double told_s_ = 0;
 
     std::optional<agent_effects::page_change> shown_;

@@ -62,11 +62,14 @@ std::string path_of(const config_value& value) {
     return path;
 }
 
-/// More than a process has room for in the page of its node, nobody could take turns at.
-void check_count(const config_value& paths) {
+/// More than a process has room for in the page of its node, nobody could take turns at. `before`: of other
+/// coordinators.
+void check_count(const config_value& paths, size_t before) {
     constexpr size_t most = process_slot::most_file_systems;
-    if (const size_t count = paths.items().size(); count > most)
-        paths.refuse(std::to_string(count) + " paths; expected " + std::to_string(most) + " at most");
+    const size_t count = before + paths.items().size();
+    if (count > most)
+        paths.refuse(std::to_string(count) + " paths" + (before > 0 ? " with those of the coordinators before" : "") +
+                     "; expected " + std::to_string(most) + " at most, since a program takes turns at no more");
 }
 
 mode_t permissions_of(const config_value& value) {
@@ -101,6 +104,7 @@ void parse_bounds(const config_value& from, settings& how) {
     if (const auto v = from.find("least-gain")) bounds.least_gain = v->number();
     if (const auto v = from.find("ask-again")) bounds.ask_again_s = seconds(*v, 0.01, 60, "10 ms", "60 s");
     if (const auto v = from.find("all-begin-within")) bounds.all_begin_within_s = seconds(*v, 0, 60, "0", "60 s");
+    if (const auto v = from.find("interrupts-after")) bounds.interrupts_after_s = seconds(*v, 0, 60, "0", "60 s");
     if (const auto v = from.find("tolerated-factor")) bounds.tolerated_factor = v->number();
     if (const auto v = from.find("least-probability")) bounds.least_probability = v->number();
     if (const auto v = from.find("search-positions")) bounds.search_positions = static_cast<uint64_t>(v->integer());
@@ -224,7 +228,7 @@ coordinators build(const config_value& root) {
         entry.name = name;
         value.check_name("coordinator", name);
         const config_value paths = *value.find("paths");
-        check_count(paths);
+        check_count(paths, owner_of.size());
         for (const config_value& each : paths.items()) {
             entry.paths.push_back(path_of(each));
             const auto [known, added] = owner_of.emplace(entry.paths.back(), name);

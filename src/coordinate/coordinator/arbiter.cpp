@@ -11,6 +11,8 @@ namespace halcyon::coordinate {
 namespace {
 
 constexpr size_t most_holders_told = 8;
+/// That a look ahead may decide about, for all decisions together: a millisecond or two.
+constexpr size_t most_looked_at = 2048;
 
 /// Present ones that share storage with `id`, directly or through others.
 std::vector<const policy::application*> group_of(const std::vector<policy::application>& seen, uint64_t id) {
@@ -65,17 +67,10 @@ void arbiter::decide(registry& all, phases& of, const turn_watch& watch, users& 
         of.had().charge(one, at.now_s);
     }
     if (!see(all, by_user, false, at.now_s)) see(all, by_user, true, at.now_s);
-    policy::situation now;
-    now.applications = seen_;
-    now.learned = &of.learned().learned();
-    now.accounts = &of.had().accounts();
-    now.sets = &of.had().sets();
-    now.unseen_share = of.learned().unseen_share();
-    policy::settings bounds = how_.bounds;
-    bounds.interruption_s = interruption_s();
-    bounds.search_budget = searches_.left(at.now_s);
-    const policy::decision& what =
-        decider_.asked.decide(now, how_.rule, how_.metric, std::max(at.now_s, of.last_arrival_s()), bounds);
+    policy::outlook now = outlook(of, 0, at.now_s);
+    now.storage.applications = seen_;
+    now.how.search_budget = searches_.left(at.now_s);
+    const policy::decision& what = decider_.asked.decide(now.storage, now.by, now.minimise, now.now_s, now.how);
     searches_.spend(what.positions);
     out.counted.positions += what.positions;
     ++out.counted.decisions;
@@ -178,26 +173,49 @@ void arbiter::log(const registry& all, phases& of, const policy::decision& what,
     }
 }
 
-void arbiter::tell_waits(registry& all, const users& by_user, bool all_of_them, moment at, outbox& out) {
+/// From the latest decision on, with as many decisions about so many applications.
+policy::outlook arbiter::outlook(const phases& of, size_t applications, double now_s) const {
+    policy::outlook from;
+    from.storage = {{}, &of.learned().learned(), &of.had().accounts(), &of.had().sets(), of.learned().unseen_share()};
+    from.by = how_.rule;
+    from.minimise = how_.metric;
+    from.how = how_.bounds;
+    from.how.interruption_s = interruption_s();
+    from.now_s = std::max(now_s, of.last_arrival_s());
+    from.move = may_move_;
+    from.until_s = decide_at_s_;
+    from.applications = applications;
+    return from;
+}
+
+expected_waits arbiter::waits(const registry& all, const phases& of, const users& by_user, double now_s) const {
+    expected_waits found;
+    policy::decider once;
+    found.look(all, by_user, how_, outlook(of, most_looked_at, now_s), once);
+    return found;
+}
+
+void arbiter::tell_waits(registry& all, const phases& of, const users& by_user, bool all_of_them, moment at,
+                         outbox& out) {
     std::vector<job*> untold;
     int64_t in_phase = 0;
     for (const uint64_t id : all.active()) {
-        job& of = *all.find_job(id);
-        in_phase += of.in_phase() ? 1 : 0;
-        if (of.has.any() || !of.in_phase()) continue;
+        job& one = *all.find_job(id);
+        in_phase += one.in_phase() ? 1 : 0;
+        if (one.has.any() || !one.in_phase()) continue;
         const bool is_untold =
-            std::ranges::any_of(of.agents, [](const agent& one) { return one.phase && one.wait_told_s < 0; });
-        if (is_untold || all_of_them) untold.push_back(&of);
+            std::ranges::any_of(one.agents, [](const agent& each) { return each.phase && each.wait_told_s < 0; });
+        if (is_untold || all_of_them) untold.push_back(&one);
     }
     if (untold.empty()) return;
     std::vector<std::string> holders;
     for (const uint64_t id : all.active())
         if (const job& one = all.jobs().at(id); one.moves() && holders.size() < most_holders_told)
             holders.push_back(one.name);
-    waits_.look(all, by_user, how_.bounds.starvation_s, at.now_s);
-    for (job* const of : untold) {
-        const double expected_s = waits_.of(of->id);
-        for (agent& one : of->agents) {
+    waits_.look(all, by_user, how_, outlook(of, all_of_them ? most_looked_at : 0, at.now_s), decider_.asked);
+    for (job* const waiting : untold) {
+        const double expected_s = waits_.of(waiting->id);
+        for (agent& one : waiting->agents) {
             if (!one.phase || one.connection == 0) continue;
             const double told_s = std::max(0.0, one.wait_told_s - (at.now_s - one.wait_told_at_s));
             if (one.wait_told_s >= 0 && std::abs(expected_s - told_s) <= std::max(0.25 * std::abs(told_s), 0.1))

@@ -19,8 +19,11 @@ class arbiter {
 
     /// Decides if anything has changed, or a decision is due.
     void decide(registry& all, phases& of, const turn_watch& watch, users& by_user, moment at, outbox& out);
-    /// Tells those that wait how long it may take: all of them, or those that have not been told.
-    void tell_waits(registry& all, const users& by_user, bool all_of_them, moment at, outbox& out);
+    /// Tells those that wait how long it may take: all of them, or those that have not been told, without a look ahead
+    /// at decisions, which would take as long as these.
+    void tell_waits(registry& all, const phases& of, const users& by_user, bool all_of_them, moment at, outbox& out);
+    /// How long those that wait will, as it is known now.
+    [[nodiscard]] expected_waits waits(const registry& all, const phases& of, const users& by_user, double now_s) const;
     [[nodiscard]] double decide_at_s() const { return decide_at_s_; }
     /// As decisions take it.
     [[nodiscard]] double interruption_s() const { return interruption_.or_at_least(how_.bounds.interruption_s); }
@@ -43,6 +46,7 @@ class arbiter {
     void care_for_standing(registry& all, phases& of, moment at, outbox& out);
     void log(const registry& all, phases& of, const policy::decision& what, double now_s);
     [[nodiscard]] const policy::application* seen(uint64_t id) const;
+    [[nodiscard]] policy::outlook outlook(const phases& of, size_t applications, double now_s) const;
 
     settings how_;
     own_decider decider_;

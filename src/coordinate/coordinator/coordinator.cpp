@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "coordinate/coordinator/coordinator_parts.hpp"
-#include "coordinate/coordinator/expected_waits.hpp"
 #include "coordinate/coordinator/refusals.hpp"
 #include "coordinate/protocol/json.hpp"
 #include "coordinate/protocol/plain_text.hpp"
@@ -205,8 +204,7 @@ snapshot coordinator::parts::state() const {
     now.interruption_s = judge.interruption_s();
     now.connections = static_cast<uint32_t>(all.peers().size());
     now.decisions_by_reason = phase.log().by_reason();
-    expected_waits waits;
-    waits.look(all, by_user, how.bounds.starvation_s, now_s);
+    const expected_waits waits = judge.waits(all, phase, by_user, now_s);
     for (const auto& [id, one] : all.jobs()) {
         application_state as;
         as.application = id;
@@ -221,7 +219,7 @@ snapshot coordinator::parts::state() const {
         as.bytes_left = one.bytes_left();
         as.left_s = one.left_s(now_s);
         as.in_state_s = now_s - one.since_s;
-        as.expected_wait_s = waits.of(id);
+        as.expected_wait_s = one.has.any() ? 0 : waits.of(id);
         as.lease = one.has.lease();
         now.applications.push_back(std::move(as));
         if (one.moves())
@@ -305,6 +303,14 @@ void coordinator::speaks(connection_id connection, double now_s) {
     if (peer* const from = parts_->all.find_peer(connection)) from->heard_s = at.heard_s;
 }
 
+std::vector<reservation> coordinator::announced() const {
+    return parts_->reserved.at(parts_->clock.clock_s());
+}
+
+void coordinator::take_over(std::vector<reservation> announced) {
+    for (reservation& one : announced) parts_->reserved.restore(std::move(one), parts_->clock.clock_s());
+}
+
 const effects& coordinator::advance(double now_s, bool all_told) {
     parts& p = *parts_;
     const moment at = p.look(now_s);
@@ -312,7 +318,7 @@ const effects& coordinator::advance(double now_s, bool all_told) {
     const bool cares = at.now_s >= p.care_at_s;
     if (cares) p.care(at);
     p.judge.decide(p.all, p.phase, p.watch, p.by_user, at, p.out);
-    p.judge.tell_waits(p.all, p.by_user, cares, at, p.out);
+    p.judge.tell_waits(p.all, p.phase, p.by_user, cares, at, p.out);
     p.phase.tell_others(p.all, p.out);
     return p.give(at);
 }

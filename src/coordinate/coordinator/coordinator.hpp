@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string_view>
+#include <vector>
 
 #include "coordinate/coordinator/counts.hpp"
 #include "coordinate/coordinator/effects.hpp"
@@ -52,6 +53,11 @@ class coordinator {
     /// Another coordinator takes over: every lease is void, and no message that was due before goes out. It must not be
     /// asked for anything any more. Valid until it is destroyed.
     const effects& resign(const char* reason);
+
+    /// Jobs that a batch system has announced, with `since_s` as how long ago.
+    [[nodiscard]] std::vector<reservation> announced() const;
+    /// Likewise to the coordinator before this one.
+    void take_over(std::vector<reservation> announced);
 
     [[nodiscard]] snapshot state() const;
     [[nodiscard]] const counts& counted() const;

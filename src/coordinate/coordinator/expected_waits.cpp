@@ -1,41 +1,29 @@
 #include "coordinate/coordinator/expected_waits.hpp"
 
 #include <algorithm>
-#include <tuple>
-
-#include "policy/sound_values.hpp"
 
 namespace halcyon::coordinate {
 
-void expected_waits::look(const registry& all, const users& by_user, double starvation_s, double now_s) {
-    waits_.clear();
-    present_.clear();
-    groups_.clear();
-    for (const uint64_t id : all.active())
-        if (const job& one = all.jobs().at(id); one.in_phase()) present_.push_back(&one);
-    // Those with a turn are before all others.
-    std::ranges::sort(present_, {},
-                      [](const job* one) { return std::tuple(!one->has.any(), one->arrived_s, one->id); });
-    for (const job* const one : present_) groups_.add(one->targets);
-    before_s_.assign(present_.size(), 0);
-    for (uint32_t i = 0; i < present_.size(); ++i) {
-        const job& one = *present_[i];
-        double& sum_s = before_s_[groups_.group_of(i)];
-        if (!one.has.any()) {
-            const double starves_in_s = std::max(0.0, starvation_s - (now_s - one.since_s));
-            const double barred_for_s = std::max(0.0, by_user.barred_until_s(one) - now_s);
-            const double bound_s = one.proven ? starves_in_s : std::max(starves_in_s, barred_for_s);
-            waits_.push_back({one.id, std::min(std::max(sum_s, barred_for_s), bound_s)});
-        }
-        const double left_s = one.left_s(now_s);
-        sum_s += left_s >= 0 ? left_s : policy::sound::unknown_s;
+void expected_waits::look(const registry& all, const users& by_user, const settings& how, const policy::outlook& from,
+                          policy::decider& with) {
+    jobs_.clear();
+    ahead_.clear();
+    for (const uint64_t id : all.active()) {
+        const job& one = all.jobs().at(id);
+        if (!one.in_phase() || (!one.connected() && !one.has.any())) continue;
+        double from_s = one.has.any() ? 0 : by_user.barred_until_s(one);
+        if (one.proven) from_s = std::min(from_s, one.since_s + how.bounds.starvation_s);
+        policy::application& as = ahead_.add(from_s);
+        one.describe(as, from.now_s);
+        how.complete(as);
+        jobs_.push_back(id);
     }
-    std::ranges::sort(waits_, {}, &wait::job);
+    ahead_.look(from, with);
 }
 
 double expected_waits::of(uint64_t job) const {
-    const auto at = std::ranges::lower_bound(waits_, job, {}, &wait::job);
-    return at != waits_.end() && at->job == job ? at->expected_s : 0;
+    const auto at = std::ranges::lower_bound(jobs_, job);
+    return at != jobs_.end() && *at == job ? ahead_.turn_in_s(static_cast<size_t>(at - jobs_.begin())) : 0;
 }
 
 }  // namespace halcyon::coordinate

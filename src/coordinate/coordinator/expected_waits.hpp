@@ -5,30 +5,23 @@
 
 #include "coordinate/coordinator/registry.hpp"
 #include "coordinate/coordinator/users.hpp"
-#include "policy/groups.hpp"
+#include "policy/look_ahead.hpp"
 
 namespace halcyon::coordinate {
 
-/// How long those that wait will, if those before them need what they said, and at most what nobody waits longer than
-/// but those that are barred and have proven nothing.
-/// Looks at every phase once: those that share storage over others count as sharing it.
+/// How long those that wait will, by what the policy would decide if those in a phase need what they said and nobody
+/// else began one. Who is barred is not decided about until then.
 class expected_waits {
   public:
-    void look(const registry& all, const users& by_user, double starvation_s, double now_s);
+    /// `from`: see policy::look_ahead. `with`: what it decided last is lost.
+    void look(const registry& all, const users& by_user, const settings& how, const policy::outlook& from,
+              policy::decider& with);
     /// 0 of one that does not wait.
     [[nodiscard]] double of(uint64_t job) const;
 
   private:
-    struct wait {
-        uint64_t job = 0;
-        double expected_s = 0;
-    };
-    std::vector<wait> waits_;  ///< by number of the job
-
-    // Of one look; kept for their memory.
-    std::vector<const job*> present_;
-    policy::target_groups groups_;
-    std::vector<double> before_s_;  ///< by group
+    std::vector<uint64_t> jobs_;  ///< in a phase, in ascending order
+    policy::look_ahead ahead_;    ///< of them
 };
 
 }  // namespace halcyon::coordinate

@@ -81,6 +81,7 @@ class phases {
         to.demand_decided_by = to.most_demand(now_s);
     }
     shares& had() { return had_; }
+    [[nodiscard]] const shares& had() const { return had_; }
     decision_log& log() { return log_; }
     [[nodiscard]] const decision_log& log() const { return log_; }
     [[nodiscard]] const side_by_side& learned() const { return learned_; }

@@ -33,8 +33,8 @@ std::string too_many_applications(uint32_t user, const settings& how) {
 std::string for_administrators(uint32_t user) {
     // Root always is one, unless the user is only claimed.
     if (user == 0)
-        return "claims over an insecure address never make an administrator: add `listen: unix:…` to "
-               "coordinators.yaml, and ask as root at that address";
+        return "claims over an insecure address never make an administrator: let 'listen' of coordinators.yaml name a "
+               "Unix socket beside the address, such as [\"tcp:…\", \"unix:…\"], and ask there as root";
     return "user " + std::to_string(user) +
            " is no administrator: ask as root or as the daemon's user, or have the user named under 'administrators' "
            "of coordinators.yaml";

@@ -1,6 +1,7 @@
 #include "coordinate/coordinator/reservations.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace halcyon::coordinate {
 
@@ -20,6 +21,12 @@ bool is_of_job(std::string_view name, std::string_view job) {
 void reservations::add(const reserve& what, double now_s) {
     kept& one = by_job_.try_emplace(what.job, kept{{.since_s = now_s}, now_s}).first->second;
     one = {{what.job, what.user, what.processes, what.nodes, one.made.since_s}, now_s};
+}
+
+void reservations::restore(reservation one, double now_s) {
+    one.since_s = now_s - one.since_s;
+    std::string job = one.job;
+    by_job_[std::move(job)] = {std::move(one), now_s};
 }
 
 bool reservations::end(std::string_view job) {

@@ -20,6 +20,8 @@ bool is_of_job(std::string_view name, std::string_view job);
 class reservations {
   public:
     void add(const reserve& what, double now_s);
+    /// One of at(), of a coordinator before.
+    void restore(reservation one, double now_s);
     /// Whether it was reserved.
     bool end(std::string_view job);
     /// Of which the batch system should have told the end: made `after_s` ago, and `is_used(reservation)` says no.
@@ -40,6 +42,7 @@ class reservations {
     /// Of this job, or the one that it is in; nullptr: nobody has reserved it.
     [[nodiscard]] const reservation* covering(std::string_view name) const;
     /// All, by name.
+    /// `since_s`: how long ago each was made.
     [[nodiscard]] std::vector<reservation> at(double now_s) const;
 
     /// What an agent says of its job's size, as far as the batch system has given it so much.

@@ -21,12 +21,15 @@ struct user_limits {
 
 /// Processes and nodes of an application begin a phase within so long, as far as nobody says otherwise.
 inline constexpr double all_begin_within_s = 0.1;
+/// Most of them within so long.
+inline constexpr double most_begin_within_s = 0.025;
 
 /// How one file system is coordinated, as in coordinators.yaml. Durations are in seconds.
 struct settings {
     policy::rule rule = policy::rule::dynamic;
     policy::metric metric = policy::metric::sum_of_interference_factors;
-    policy::settings bounds{.least_gain = 0.02, .all_begin_within_s = all_begin_within_s};
+    policy::settings bounds{
+        .least_gain = 0.02, .all_begin_within_s = all_begin_within_s, .interrupts_after_s = most_begin_within_s};
     /// Of dynamic's searches, by the coordinator's clock; as many at once (search_budget). Less than a third of one
     /// core's time.
     double search_positions_per_s = 200'000;

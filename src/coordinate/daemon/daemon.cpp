@@ -161,9 +161,13 @@ void daemon::end_epoch() {
 }
 
 void daemon::begin_epoch(const epoch_source::epoch& epoch) {
+    // A batch system announces each job once.
+    std::vector<reservation> announced;
+    if (machine_) announced = machine_->announced();
     end_epoch();
     const settings how = settings_within_limits();
     machine_ = std::make_unique<coordinator>(how, epoch.number, now_s());
+    machine_->take_over(std::move(announced));
     wake_at_s_ = 0;
     ++counted_.epochs;
     if (!epoch.warning.empty()) log_.line("warning: " + epoch.warning);

@@ -85,6 +85,12 @@ int64_t known(int64_t bytes) {
     return std::max<int64_t>(bytes, 0);
 }
 
+/// As the kernel: `cp` asks for the largest number there is. A sync says how much of a file it concerns, and moves
+/// none.
+int64_t most_bytes_of(kind does) {
+    return does == kind::sync ? 0 : 0x7ffff000;
+}
+
 /// Of call_role::duplicate: fcntl has many commands that do not.
 bool makes_descriptor(const calls::call_record& record) {
     return record.function != static_cast<uint16_t>(calls::call_id::fcntl) || record.argument == F_DUPFD ||
@@ -106,7 +112,8 @@ bool coordinate_layer::start(const settings& wanted, char* complaint, size_t com
     }
     for (uint16_t i = 0; i < static_cast<uint16_t>(calls::call_id::count); ++i) {
         const kind does = calls::entry_of(i).does;
-        meanings_[i] = {role_of(static_cast<calls::call_id>(i)), operation_of(does), does == kind::copy};
+        meanings_[i] = {role_of(static_cast<calls::call_id>(i)), operation_of(does), does == kind::copy,
+                        most_bytes_of(does)};
     }
     const double ns_per_tick = measure_tick();
     asks_.start(*shared_, *slot_, files_, wanted.forecasts, wanted.forecasting);
@@ -131,7 +138,8 @@ bool coordinate_layer::name_facts(std::string_view directory) {
 
 void coordinate_layer::transfer(turn_taker& at, calls::call_record& record, const calls::next_call& next) {
     if (is_made_by_backend(record, next)) return next(record);
-    take_turn(at, known(record.bytes), meanings_[record.function].what, record, next);
+    const meaning& of = meanings_[record.function];
+    take_turn(at, of.counted(record.bytes), of.what, record, next);
 }
 
 inline void coordinate_layer::take_turn(turn_taker& at, int64_t bytes, operation what, calls::call_record& record,
@@ -185,7 +193,7 @@ uint64_t coordinate_layer::enter(calls::call_record& record) {
                           mine.inside == rounds::none && calls::counter_is_steady;
     if (!is_usual) [[unlikely]]
         return enter_unlike(record, at);
-    const int64_t now = calls::ticks(), bytes = known(record.bytes);
+    const int64_t now = calls::ticks(), bytes = of.counted(record.bytes);
     turn_taker& taker = takers_[at];
     if (!taker.is_alike(of.what, now)) [[unlikely]]
         return enter_unlike(record, at);
@@ -198,10 +206,11 @@ uint64_t coordinate_layer::enter(calls::call_record& record) {
 uint64_t coordinate_layer::enter_unlike(calls::call_record& record, size_t at) {
     own_calls& mine = own();
     if (record.parent != 0 || mine.inside != rounds::none) return 0;
-    const int64_t bytes = known(record.bytes), now = calls::ticks();
+    const meaning& of = meanings_[record.function];
+    const int64_t bytes = of.counted(record.bytes), now = calls::ticks();
     turn_taker& taker = takers_[at];
     const uint64_t how = taker.follows_closely(now) ? untimed : 0;
-    if (!taker.enter(mine, bytes, meanings_[record.function].what, now)) return enters_not(taker, mine, bytes);
+    if (!taker.enter(mine, bytes, of.what, now)) return enters_not(taker, mine, bytes);
     record.start = now;
     return how | has_entered(at, mine);
 }
@@ -212,8 +221,8 @@ void coordinate_layer::leave(const calls::call_record& record, uint64_t entered)
     // Not by the file: it may have been named too long ago.
     turn_taker& taker = takers_[entered >> at_shift & (process_slot::most_file_systems - 1)];
     const uint64_t others = (entered >> 32U & beside_mask) | (taker.others_move_version() & ~beside_mask);
-    end_turn(taker, own_of_thread, passage::under_lease, static_cast<uint32_t>(others), known(record.bytes),
-             known(record.moved), record);
+    end_turn(taker, own_of_thread, passage::under_lease, static_cast<uint32_t>(others),
+             meanings_[record.function].counted(record.bytes), known(record.moved), record);
 }
 
 bool coordinate_layer::moved_beside_others(const calls::call_record& record) const {

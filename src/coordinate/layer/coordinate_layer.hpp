@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string_view>
@@ -107,6 +108,10 @@ class coordinate_layer final : public calls::entering_layer {
         call_role role;
         operation what;  ///< of a transfer
         bool copies;
+        int64_t most_bytes;  ///< that one call moves
+
+        /// Of a transfer that asks for so many, while it is under way.
+        [[nodiscard]] int64_t counted(int64_t bytes) const { return std::clamp<int64_t>(bytes, 0, most_bytes); }
     };
 
     [[gnu::noinline]] uint64_t enter_unlike(calls::call_record& record, size_t at);

@@ -108,6 +108,7 @@ void add_decision(nb::module_& m) {
         .def_rw("interruption_s", &policy::settings::interruption_s)
         .def_rw("least_gain", &policy::settings::least_gain)
         .def_rw("all_begin_within_s", &policy::settings::all_begin_within_s)
+        .def_rw("interrupts_after_s", &policy::settings::interrupts_after_s)
         .def_rw("tolerated_factor", &policy::settings::tolerated_factor)
         .def_rw("least_probability", &policy::settings::least_probability)
         .def_rw("search_positions", &policy::settings::search_positions)

@@ -101,6 +101,19 @@ TEST_F(links_to_elected_daemons, do_not_take_a_part_of_a_line_for_a_word_of_the_
     EXPECT_TRUE(is_left_at(silent_since_ns + silence_ns + 1));
 }
 
+TEST_F(refused_links, tell_why_nobody_could_be_reached) {
+    std::string why;
+    const auto link = coordinator_link::start(*loop_, name_ + "-none", {}, "A",
+                                              {.connected = [] {},
+                                               .received = [](const from_coordinator&, int64_t) {},
+                                               .disconnected = [] {},
+                                               .failed = [&why](const std::string& told) { why = told; }})
+                          .value();
+    link->care(monotonic_ns());
+    run_until([&] { return !why.empty(); });
+    EXPECT_NE(why.find(name_ + "-none"), std::string::npos) << why;
+}
+
 /// A link to the only daemon, by a clock of the test's.
 class links_to_one_daemon : public refused_links {
   protected:

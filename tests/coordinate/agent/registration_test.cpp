@@ -138,6 +138,16 @@ TEST_F(turn_agents, keep_why_they_were_refused_and_forget_it_once_they_are_regis
     EXPECT_EQ(agent->last_reason(), "too many connections");
 }
 
+TEST_F(turn_agents, keep_why_they_could_not_connect_until_they_are_connected) {
+    agent->not_connected("login1:7410: nobody listens there");
+    EXPECT_EQ(agent->no_turn_reason(), "") << "no coordinator refuses turns";
+    EXPECT_EQ(agent->connect_failure(), "login1:7410: nobody listens there");
+    join();
+    EXPECT_EQ(agent->no_turn_reason(), "");
+    EXPECT_EQ(agent->connect_failure(), "");
+    EXPECT_EQ(agent->last_reason(), "") << "no coordinator said so";
+}
+
 TEST_F(turn_agents, do_not_count_daemons_that_stand_by_as_faults) {
     agent->connected(now_s);
     advance();

@@ -86,6 +86,7 @@ std::vector<key> all_keys() {
         {"bounds.least-gain", "0.25", [](auto& of) { of.how.bounds.least_gain = 0.25; }},
         {"bounds.ask-again", "7 s", [](auto& of) { of.how.bounds.ask_again_s = 7; }},
         {"bounds.all-begin-within", "7 s", [](auto& of) { of.how.bounds.all_begin_within_s = 7; }},
+        {"bounds.interrupts-after", "7 s", [](auto& of) { of.how.bounds.interrupts_after_s = 7; }},
         {"bounds.tolerated-factor", "7", [](auto& of) { of.how.bounds.tolerated_factor = 7; }},
         {"bounds.least-probability", "0.25", [](auto& of) { of.how.bounds.least_probability = 0.25; }},
         {"bounds.search-positions", "700", [](auto& of) { of.how.bounds.search_positions = 700; }},

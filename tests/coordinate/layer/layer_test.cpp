@@ -115,6 +115,37 @@ TEST_F(layer_test, counts_what_calls_moved_and_not_what_they_asked_for) {
     EXPECT_EQ(state().moved, 1500);
 }
 
+TEST_F(layer_test, counts_no_more_of_a_call_than_a_call_can_move) {
+    constexpr int64_t as_cp_asks_for = INT64_MAX >> 30U << 30U, most = 0x7ffff000;
+    allow();
+    page_.shared().pause_ns = 3600'000'000'000;
+    called_process process(page_, 1);
+    for (const bool beside_layers : {false, false, true}) {  // the second one is like the one before
+        const int64_t before = process.part().moved;
+        process.call({.function = call_id::copy_file_range,
+                      .bytes = as_cp_asks_for,
+                      .beside_layers = beside_layers,
+                      .meanwhile = [&] { EXPECT_EQ(process.part().moved - before, most); }});
+        EXPECT_EQ(process.part().moved - before, 4096);
+    }
+    EXPECT_LE(process.part().limit, 2 * most) << "so much is drawn of the lease";
+    EXPECT_GE(state().pool, (int64_t{1} << 40U) - 2 * most);
+}
+
+TEST_F(layer_test, counts_no_bytes_of_a_sync) {
+    allow();
+    called_process process(page_, 1);
+    process.call({});  // draws of the lease
+    const int64_t pool = state().pool;
+    for (const call_id function : {call_id::msync, call_id::sync_file_range})
+        process.call({.function = function, .bytes = int64_t{1} << 40U, .moved = calls::none, .meanwhile = [&] {
+                          EXPECT_EQ(state().moved, 4096);
+                          EXPECT_EQ(state().under_way, 1);
+                      }});
+    EXPECT_EQ(state().moved, 4096);
+    EXPECT_EQ(state().pool, pool);
+}
+
 TEST_F(layer_test, stops_when_the_lease_is_used_up_and_goes_on_when_it_is_renewed) {
     allow(1 << 20);
     called_process process(page_, 1);

@@ -178,7 +178,8 @@ def test_a_client_that_never_reads_is_closed(start: Start) -> None:
                 continue
             except OSError:
                 break
-    assert of.count("closed_slow_readers") == 1
+    # A text of metrics that took long to make, on a busy machine, is given for a while.
+    wait_until(lambda: of.count("closed_slow_readers") == 1, "it is counted")
     serves(of)
 
 
@@ -248,7 +249,7 @@ def test_nobody_is_an_administrator_by_a_mere_claim(prepare: Callable[..., Coord
         refused = claims.receive()
         assert refused["type"] == "refused"
         assert refused["reason"].startswith(
-            "claims over an insecure address never make an administrator: add `listen: unix:…`"
+            "claims over an insecure address never make an administrator: let 'listen' of coordinators.yaml name"
         )
 
 

@@ -93,7 +93,7 @@ def test_times_that_let_two_move_at_once_are_warned_of(
         (
             "paths: [/home]",
             f"paths: [{', '.join(f'/{i}' for i in range(9))}]",
-            ":14: coordinators.home.paths: 9 paths; expected 8 at most",
+            ":14: coordinators.home.paths: 11 paths with those of the coordinators before; expected 8 at most",
         ),
         (
             "unix:@home",

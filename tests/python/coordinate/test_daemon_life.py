@@ -1,6 +1,7 @@
 """The daemon's own life: signals, its configuration, its log, its epochs."""
 
 import os
+import re
 import signal
 import socket
 import stat
@@ -13,6 +14,7 @@ from coordinator_process import LIMIT_S, RELEARNING, CoordinatorProcess, wait_un
 from scripted_agents import Agent, has_turn, heard, run_until
 
 from halcyon.coordinate.configuration import find_program
+from halcyon.coordinate.connection import Connection
 
 Prepare = Callable[..., CoordinatorProcess]
 
@@ -90,6 +92,18 @@ def test_a_file_in_the_place_of_its_socket_is_left_alone_and_said(start: Prepare
     said = of.log.read_text()
     assert said.count("the file is there and is no socket") == 1, "once, not four times a second"
     assert said.count("clients do not find the socket any more, and it cannot be made anew: ") == 2
+
+
+def test_it_says_which_version_it_speaks_and_refuses_agents_of_another_one(start: Prepare) -> None:
+    done = subprocess.run([find_program(), "--version"], capture_output=True, text=True, check=True)
+    told = re.fullmatch(r"halcyon-coordinator (\d+\.\d+\.\d+), protocol (\d+)\n", done.stdout)
+    assert told
+    with Connection(start().address) as agent:
+        later = {"version": int(told[2]) + 1, "job": "later", "processes": 1, "nodes": 1, "node": "n1"}
+        agent.send({"type": "register", **later, "secret": "sixteen or more of them"})
+        refused = agent.receive()
+    assert refused["type"] == "refused"
+    assert f"speaks version {told[2]}" in refused["reason"]
 
 
 def test_a_second_daemon_at_the_same_address_is_refused(start: Prepare) -> None:

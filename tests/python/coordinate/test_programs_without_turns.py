@@ -74,7 +74,7 @@ def test_a_file_with_more_paths_than_an_agent_has_room_for_is_refused(run: Run, 
     each = {"one": ", ".join(paths[:8]), "other": paths[8]}
     lines = [f"  {name}: {{paths: [{some}], address: 'unix:/{name}'}}\n" for name, some in each.items()]
     config.write_text("halcyon: 1\ncoordinators:\n" + "".join(lines))
-    with pytest.raises(RefusedError, match=r"many\.yaml: 9 coordinated paths; expected from 1 to 8"):
+    with pytest.raises(RefusedError, match=r"many\.yaml:4: coordinators\.other\.paths: 9 paths .* expected 8 at most"):
         run(None, "A", HALCYON_COORDINATORS_FILE=str(config))
 
 

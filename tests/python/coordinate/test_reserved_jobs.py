@@ -1,10 +1,11 @@
 """`halcyon coordinator reserve` and `end`, against the daemon."""
 
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from coordinator_process import OTHER_USER, PATIENT, CoordinatorProcess
+from coordinator_process import OTHER_USER, PATIENT, CoordinatorProcess, wait_until
 from scripted_agents import Agent, has_turn, heard, run_until
 
 from halcyon.cli import main
@@ -22,6 +23,19 @@ def test_a_reserved_job_is_its_users(start: Start) -> None:
     claimer, owner = Agent(of, "pbs-7", user=OTHER_USER), Agent(of, "pbs-7.ior")
     run_until([claimer, owner], lambda: heard(claimer, "refused")() and heard(owner, "registered")(), "both answered")
     assert "is reserved for user 0" in claimer.of_type("refused")[0]["reason"]
+
+
+def test_reservations_outlive_a_change_of_the_policy(start: Start) -> None:
+    of = start()
+    assert main(["coordinator", "reserve", "pbs-7", "--user", "root", "--config", str(of.config)]) == 0
+    of.configure(policy="fair-share")
+    of.signal(signal.SIGHUP)
+    wait_until(lambda: "policy fair-share" in of.log.read_text(), "another epoch begins")
+    assert [(one.job, one.user) for one in of.top().reservations] == [("pbs-7", 0)]
+    claimer = Agent(of, "pbs-7", user=OTHER_USER)
+    run_until([claimer], heard(claimer, "refused"), "the job is its user's")
+    assert main(["coordinator", "end", "pbs-7", "--config", str(of.config)]) == 0
+    assert of.top().reservations == []
 
 
 def test_a_job_that_ended_hands_its_turn_on(start: Start) -> None:

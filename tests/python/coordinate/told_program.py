@@ -10,6 +10,7 @@ from pathlib import Path
 from coordinator_process import LIMIT_S, CoordinatorProcess
 
 BLOCK = 1 << 20
+PATIENCE = {"HALCYON_COORDINATE_PATIENCE_MS": "3000", "HALCYON_COORDINATE_STARVATION_MS": "600000"}
 
 WRITER = f"""
 import os, sys
@@ -21,7 +22,8 @@ for line in sys.stdin:
 
 
 class ToldProgram:
-    """Writes a block each time it is told to, under `halcyon run --coordinate` behind the words `where`."""
+    """Writes a block each time it is told to, under `halcyon run --coordinate` behind the words `where`. It may wait
+    for its turn for far longer than tests wait for it: only its patience lets it go on where nobody answers."""
 
     def __init__(self, of: CoordinatorProcess, folder: Path, where: Sequence[str] = ()) -> None:
         halcyon = [sys.executable, "-m", "halcyon", "run", "--coordinate", "--no-predict"]
@@ -33,7 +35,7 @@ class ToldProgram:
         with self.said.open("wb") as said, self._answers.open("wb") as answers:
             self.process = subprocess.Popen(
                 [*command, str(self.file)], cwd=folder.parent,
-                env=os.environ | {"HALCYON_COORDINATE_PATIENCE_MS": "3000"},
+                env=os.environ | PATIENCE,
                 stdin=subprocess.PIPE, stdout=answers, stderr=said,
             )  # fmt: skip
 

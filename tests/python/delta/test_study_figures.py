@@ -44,6 +44,16 @@ def test_a_delay_at_which_waiting_wins_too_early_is_a_violation_only_beyond_the_
     assert (found["saw_violated"], found["saw_undecided"]) == (0, 1)
 
 
+def test_no_figure_is_told_of_a_point_that_is_not_met() -> None:
+    vague = [both("interrupt", 5 * S, 10.0 + by, 2.0) for by in (-3.0, 0.0, 3.0)]
+    found = dict(_figures(graph(*[both("fcfs", 5 * S, 8.0, 3.0)] * 3, *vague), CORE_SECONDS))
+    assert "interrupt_less_fcfs_0.60TA" in found
+    assert not any("0.62TA" in name for name in found)
+    delayed = [both("delay", 0, 10.0 + by, 2.0) for by in (-3.0, 0.0, 3.0)]
+    of = graph_of([*proportional(A, B, [0.0], ["fcfs"]), *delayed], Applications(4, 4))
+    assert list(policy_ratios.figures(of, "delay", "fcfs")) == []
+
+
 def test_one_policy_over_another_is_compared_where_the_two_meet() -> None:
     a, b = Phase(8.0, 0.7, 4.0, 4.0), Phase(8.0, 0.7, 4.0, 4.0)
     runs = proportional(a, b, [-9.0, -4.0, 0.0, 4.0], ["none", "fcfs"])

@@ -142,6 +142,14 @@ def test_why_a_coordinator_refused_an_agent_is_said(tmp_path: Path) -> None:
     ]
 
 
+def test_why_an_agent_could_not_connect_is_said(tmp_path: Path) -> None:
+    for process in (7, 8):
+        (tmp_path / f"n.{process}.agent").write_text("untold 0\nmount /a\nconnect_failure tcp:head:7410: no answer\n")
+    assert turns_in_words(read_turns(tmp_path))[0] == (
+        "2 agents could not connect to a coordinator: tcp:head:7410: no answer"
+    )
+
+
 def test_processes_that_could_not_take_turns_are_counted_by_their_reason(tmp_path: Path) -> None:
     for name, why in [("n.4.1.9", "no agent"), ("n.4.2.9", "no agent"), ("n.5.1.9", "another one")]:
         (tmp_path / f"{name}.uncoordinated").write_text(f"I/O is not coordinated: {why}\n")

@@ -45,6 +45,18 @@ def test_handlers_of_before_are_back_behind_it() -> None:
     assert [signal.getsignal(one) for one in signals] == before
 
 
+def test_a_handler_of_a_library_steps_aside() -> None:
+    def handler(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, handler)
+    try:
+        assert interrupted(signal.SIGINT, [signal.SIGTERM])
+        assert signal.getsignal(signal.SIGINT) is handler
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def test_who_ignores_the_terminal_goes_on_to() -> None:
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
