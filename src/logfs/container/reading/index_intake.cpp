@@ -16,6 +16,7 @@ class index_intake::visitor final : public index_visitor {
 
     int take(const record& found) override {
         const run& what = found.what;
+        in_.latest_ns_ = std::max(in_.latest_ns_, what.last_ns);
         bool taken = true;
         switch (found.kind) {
             case record_kind::run:
@@ -232,6 +233,7 @@ result<void> index_intake::take_new(uint32_t number) {
     if (of.is_closed) files_.close(index_key(number));
     if (done != 0) return failed(name, "cannot read", done);
     if (scan_.damage() && !salvages_) return damage_failure(number, scan_.damage());
+    for (uint32_t i = 0; i < of.live_runs; ++i) latest_ns_ = std::max(latest_ns_, of.live[i].last_ns);
     return {};
 }
 

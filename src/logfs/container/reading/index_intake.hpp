@@ -58,6 +58,8 @@ class index_intake {
 
     /// Droppings with runs that may go on.
     [[nodiscard]] const page_array<uint32_t>& live() const { return live_; }
+    /// Of all that was taken, when the last of it was written.
+    [[nodiscard]] int64_t latest_ns() const { return latest_ns_; }
     [[nodiscard]] const page_array<found_damage>& damages() const { return damages_; }
 
   private:
@@ -94,6 +96,7 @@ class index_intake {
     page_array<uint32_t> live_;
     page_array<uint32_t> open_;  // that may still grow
     page_array<found_damage> damages_;
+    int64_t latest_ns_ = 0;
     timespec container_changed_{};
     bool container_is_settled_ = false;
     bool salvages_ = false;

@@ -93,6 +93,12 @@ int index_scan::go_on(int fd, dropping& of, dropping_table& table, index_visitor
     if (const int done = read_head(fd, of); done <= 0) return done;
     if (!of.has_header) {
         int done = read_header(0, of, table);
+        // Its writer may be about to write it.
+        for (int looks = 1; done == 0 && looks < looks_at_a_slot; ++looks) {
+            damage_ = {};
+            if (const int there = read_head(fd, of); there <= 0) return there;
+            done = read_header(0, of, table);
+        }
         if (done < 0) return done;
         if (done == 0) {
             const index_damage first = damage_;

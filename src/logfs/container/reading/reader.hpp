@@ -55,6 +55,8 @@ class reader {
     result<void> reload_writer(std::string_view name);
 
     [[nodiscard]] int64_t size();
+    /// When the last of all that was taken was written, as its writers' clocks say. Who writes next follows that.
+    [[nodiscard]] int64_t latest_ns() const { return intake_.latest_ns(); }
     /// How many bytes: fewer than asked for at the end of the file. Failure: config, damage; system.
     result<int64_t> read(int64_t offset, std::span<std::byte> out);
 
