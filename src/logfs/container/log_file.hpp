@@ -30,9 +30,13 @@ struct opening {
 };
 
 /// A container that one process has open, as a file without a position. Reads see at once what was written here, and
-/// what other processes published before the last refresh().
+/// what other processes published before the last refresh(). What is written here is later than all that was there when
+/// the file was opened or refreshed last, whatever the clocks of other hosts say: a program that was started again
+/// writes over what the one before it wrote.
 ///
-/// Threads may share it; one of them reads at a time.
+/// Droppings that are open for reading are closed when the process has no descriptor left for something else here.
+///
+/// Threads may share it, once it is open; one of them reads or writes at a time.
 class log_file {
   public:
     explicit log_file(file_calls& calls = kernel_files()) : container_(calls) {}
@@ -63,10 +67,17 @@ class log_file {
 
     /// Takes what others have published.
     result<void> refresh();
-    /// What was written here is on the device.
+    /// As those of the writer, also before anything is written.
+    int64_t propose_epoch();
+    result<void> raise_epoch(int64_t time_ns);
+    result<void> settle();
+    /// What was written here is on the device; of a file that was created here, that it is there.
     result<void> sync();
     result<void> close();
-    /// In a forked child: the parent's file is not this process's.
+    /// Around a fork in a process whose other threads use the file: none of them is in the middle of something.
+    void hold();
+    void let_go();
+    /// In a forked child, also of a file that its parent holds: the parent's file is not this process's.
     void abandon();
 
     [[nodiscard]] container& of() { return container_; }
@@ -76,10 +87,15 @@ class log_file {
   private:
     class guard;
 
+    result<void> expect_open() const;
     result<void> begin_writing();
     result<void> take_own();
+    result<void> take_others();
+    result<void> lock_appends();
     template <class Change>
     result<void> change(Change change);
+    template <class Call>
+    result<void> with_descriptors(Call call);
 
     container container_;
     short_lock lock_;
@@ -88,6 +104,8 @@ class log_file {
     std::optional<reader> reader_;
     std::optional<writer> writer_;
     bool has_new_writes_ = false;
+    bool is_unsynced_ = false;  // created here
+    int64_t epoch_ns_ = 0;      // raised or proposed before there was a writer
     int append_lock_ = -1;
 };
 

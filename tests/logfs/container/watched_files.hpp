@@ -10,9 +10,12 @@ namespace halcyon::logfs::tests {
 /// The kernel's calls, with somebody who looks on: before each, and behind it; and at each step that is no call.
 class watched_files : public file_calls {
   public:
-    /// `before`: 0, or -errno to fail with instead of the call. `behind`: it succeeded.
+    /// `before`: 0, or -errno to fail with instead of the call. Of a rename, its flags are told as `bytes`. `behind`: it
+    /// succeeded.
     std::function<int(std::string_view call, int64_t bytes)> before = [](std::string_view, int64_t) { return 0; };
     std::function<void(std::string_view call)> behind = [](std::string_view) {};
+    /// Else as a file system that writes each change to a new place.
+    bool is_in_place = true;
 
     watched_files() { watches_steps_ = true; }
 
@@ -42,6 +45,9 @@ class watched_files : public file_calls {
     int sync(int fd) override {
         return watched("sync", 0, [&] { return under_.sync(fd); });
     }
+    int sync_names(int directory) override {
+        return watched("sync", 0, [&] { return under_.sync_names(directory); });
+    }
     int lock(int fd, bool exclusive) override {
         return watched("lock", 0, [&] { return under_.lock(fd, exclusive); });
     }
@@ -58,8 +64,12 @@ class watched_files : public file_calls {
     int make_directory_at(int directory, const char* name, mode_t mode) override {
         return watched("make_directory", 0, [&] { return under_.make_directory_at(directory, name, mode); });
     }
+    int set_mode_at(int directory, const char* name, mode_t mode) override {
+        return watched("set_mode", 0, [&] { return under_.set_mode_at(directory, name, mode); });
+    }
     int rename_at(int from_directory, const char* from, int to_directory, const char* to, unsigned flags) override {
-        return watched("rename", 0, [&] { return under_.rename_at(from_directory, from, to_directory, to, flags); });
+        return watched("rename", flags,
+                       [&] { return under_.rename_at(from_directory, from, to_directory, to, flags); });
     }
     int remove_at(int directory, const char* name, bool is_directory) override {
         return watched("remove", 0, [&] { return under_.remove_at(directory, name, is_directory); });
@@ -67,6 +77,7 @@ class watched_files : public file_calls {
     int64_t list(int directory, void* out, size_t bytes) override {
         return watched("list", 0, [&] { return under_.list(directory, out, bytes); });
     }
+    bool rewrites_in_place(int) override { return is_in_place; }
     void* map(int fd, int64_t offset, size_t bytes, int& error) override {
         void* mapped = nullptr;
         const int done = watched("map", 0, [&] {

@@ -4,8 +4,10 @@
 #include <stdio.h>
 
 #include <cerrno>
+#include <span>
 
 #include "base/clock.hpp"
+#include "logfs/container/files/whole_transfer.hpp"
 #include "logfs/container/format/dropping_name.hpp"
 #include "logfs/container/format/format.hpp"
 
@@ -56,13 +58,7 @@ result<void> container::create(std::string_view path, mode_t mode, uint32_t host
     if (done != 0) return failed({}, "cannot create", -done);
     directory_ = calls_.open_at(AT_FDCWD, beside.data(), O_RDONLY | O_DIRECTORY, 0);
     done = directory_ < 0 ? directory_ : create_marker(directory_, mode);
-    if (done == 0) done = calls_.rename_at(AT_FDCWD, beside.data(), AT_FDCWD, path_.data(), RENAME_NOREPLACE);
-    if (done == -EINVAL) {  // a file system that cannot promise it
-        struct stat there {};
-        done = calls_.status_at(AT_FDCWD, path_.data(), there) == -ENOENT
-                   ? calls_.rename_at(AT_FDCWD, beside.data(), AT_FDCWD, path_.data(), 0)
-                   : -EEXIST;
-    }
+    if (done == 0) done = give_its_name(beside.data());
     if (done == 0) return {};
     if (directory_ >= 0) calls_.remove_at(directory_, marker_name.data(), false);
     calls_.remove_at(AT_FDCWD, beside.data(), true);
@@ -71,16 +67,26 @@ result<void> container::create(std::string_view path, mode_t mode, uint32_t host
     return why;
 }
 
+int container::give_its_name(const char* begun) {
+    const int done = calls_.rename_at(AT_FDCWD, begun, AT_FDCWD, path_.data(), RENAME_NOREPLACE);
+    if (done != -EINVAL) return done;
+    // A file system that cannot promise it (NFS, GlusterFS). A directory takes the place of an empty one only, and no
+    // container is empty: of several that come here one succeeds.
+    struct stat there {};
+    const int found = calls_.status_at(AT_FDCWD, path_.data(), there);
+    if (found != -ENOENT) return found == 0 ? -EEXIST : found;
+    const int renamed = calls_.rename_at(AT_FDCWD, begun, AT_FDCWD, path_.data(), 0);
+    return renamed == -ENOTEMPTY || renamed == -ENOTDIR ? -EEXIST : renamed;
+}
+
 int container::create_marker(int directory, mode_t mode) {
     char text[marker::room];
     const size_t size = marker_.write(text);
     const int fd = calls_.open_at(directory, marker_name.data(), O_WRONLY | O_CREAT | O_EXCL, mode & 07777);
     if (fd < 0) return fd;
-    const iovec whole{text, size};
-    const int64_t written = calls_.write_at(fd, &whole, 1, 0);
+    const int written = write_whole(calls_, fd, std::as_bytes(std::span(text, size)), 0);
     const int closed = calls_.close(fd);
-    if (written != static_cast<int64_t>(size)) return written < 0 ? static_cast<int>(written) : -ENOSPC;
-    return closed;
+    return written != 0 ? written : closed;
 }
 
 result<void> container::open(std::string_view path) {
@@ -108,8 +114,7 @@ result<void> container::read_marker() {
     }
     if (fd < 0) return failed(marker_name, "cannot open", -fd);
     char text[marker::room];
-    const iovec whole{text, sizeof text};
-    const int64_t bytes = calls_.read_at(fd, &whole, 1, 0);
+    const int64_t bytes = read_whole(calls_, fd, std::as_writable_bytes(std::span(text)), 0);
     calls_.close(fd);
     if (bytes < 0) return failed(marker_name, "cannot read", static_cast<int>(-bytes));
     switch (marker::read({text, static_cast<size_t>(bytes)}, marker_)) {
@@ -143,23 +148,48 @@ void container::close() {
 int container::make_host_directory(uint32_t number) {
     struct stat of_container {};
     if (const int done = calls_.status(directory_, of_container); done != 0) return done;
+    mode_ = of_container.st_mode & 07777;
     const short_name name = host_directory_name(number);
-    const int done = calls_.make_directory_at(directory_, name.c_str(), of_container.st_mode & 0777);
+    const int done = calls_.make_directory_at(directory_, name.c_str(), mode_ & 0777);
+    // What the umask took comes back: without it, nobody else could read the container any more.
+    if (done == 0) calls_.set_mode_at(directory_, name.c_str(), mode_);
     return done == -EEXIST ? 0 : done;
 }
 
-int container::sync_names(uint32_t host_directory) {
-    const short_name name = host_directory_name(host_directory);
-    for (const char* const each : {name.c_str(), ".", ".."}) {
-        const int fd = calls_.open_at(directory_, each, O_RDONLY | O_DIRECTORY, 0);
-        // The directory above may be one that this user cannot read.
-        if (fd == -EACCES && each[0] == '.') continue;
-        if (fd < 0) return fd;
+void container::share(const char* name, mode_t access) {
+    const mode_t wanted = mode_ & access;
+    struct stat file {};
+    if (calls_.status_at(directory_, name, file) != 0 || (file.st_mode & wanted) == wanted) return;
+    calls_.set_mode_at(directory_, name, (file.st_mode & 0777) | wanted);
+}
+
+int container::sync() {
+    // What its marker says is not on the device only because its name is, and who created it may never sync.
+    const int fd = calls_.open_at(directory_, marker_name.data(), O_RDONLY, 0);
+    if (fd < 0 && fd != -EACCES) return fd;
+    if (fd >= 0) {
         const int done = calls_.sync(fd);
         calls_.close(fd);
-        if (done != 0 && done != -EINVAL) return done;  // EINVAL: a file system whose names are as durable as they get
+        if (done != 0) return done;
+    }
+    for (const char* const each : {".", ".."}) {
+        // The directory above may be one that this user cannot read.
+        if (const int done = sync_directory(each); done != 0 && done != -EACCES) return done;
     }
     return 0;
+}
+
+int container::sync(uint32_t host_directory) {
+    const int done = sync_directory(host_directory_name(host_directory).c_str());
+    return done != 0 ? done : sync();
+}
+
+int container::sync_directory(const char* name) {
+    const int fd = calls_.open_at(directory_, name, O_RDONLY | O_DIRECTORY, 0);
+    if (fd < 0) return fd;
+    const int done = calls_.sync_names(fd);
+    calls_.close(fd);
+    return done == -EINVAL ? 0 : done;  // a file system whose names are as durable as they get
 }
 
 std::string container::full(std::string_view name) const {

@@ -45,10 +45,15 @@ class container {
     [[nodiscard]] uint32_t host_directories() const { return marker_.host_directories; }
     [[nodiscard]] uint64_t id() const { return marker_.id; }
 
-    /// The directory for a host's droppings is there on return; -errno.
+    /// The directory for a host's droppings is there on return; -errno. All that may use the container may use it.
     int make_host_directory(uint32_t number);
-    /// The names of the container, of a host directory and of the container itself are on the device; -errno.
-    int sync_names(uint32_t host_directory);
+    /// Those who may read or write the logical file get as much of this access (0444, 0666) to a file of the container,
+    /// whatever the umask of this process takes. After make_host_directory().
+    void share(const char* name, mode_t access);
+    /// The container is on the device: its marker, the names in it and its own; -errno.
+    int sync();
+    /// Likewise, with the names in a host directory.
+    int sync(uint32_t host_directory);
 
     /// `container/name: what: why`, kind system. `error`: positive errno.
     [[nodiscard]] failure failed(std::string_view name, std::string_view what, int error) const;
@@ -58,6 +63,8 @@ class container {
   private:
     result<void> read_marker();
     int create_marker(int directory, mode_t mode);
+    int give_its_name(const char* begun);
+    int sync_directory(const char* name);
     bool keep_path(std::string_view path);
     [[nodiscard]] std::string full(std::string_view name) const;
 
@@ -65,6 +72,7 @@ class container {
     memory_source memory_{calls_};
     page_array<char> path_{memory_};
     int directory_ = -1;
+    mode_t mode_ = 0;  // of the directory, since make_host_directory()
     marker marker_;
 };
 

@@ -30,8 +30,10 @@ class file_calls {
     virtual int reserve(int fd, int64_t offset, int64_t bytes) = 0;
     /// Gives blocks back; the bytes become zeros, the size stays.
     virtual int punch(int fd, int64_t offset, int64_t bytes) = 0;
-    /// Contents, also those that were stored through a mapping, and size are on the device; of a directory, its names.
+    /// Contents, also those that were stored through a mapping, and size are on the device.
     virtual int sync(int fd) = 0;
+    /// The names in a directory are on the device.
+    virtual int sync_names(int directory) = 0;
     virtual int lock(int fd, bool exclusive) = 0;
     virtual int unlock(int fd) = 0;
     virtual int advise_soon(int fd, int64_t offset, int64_t bytes) = 0;
@@ -40,11 +42,16 @@ class file_calls {
     /// Of what has the name; a link itself.
     virtual int status_at(int directory, const char* name, struct stat& out) = 0;
     virtual int make_directory_at(int directory, const char* name, mode_t mode) = 0;
+    virtual int set_mode_at(int directory, const char* name, mode_t mode) = 0;
     virtual int rename_at(int from_directory, const char* from, int to_directory, const char* to, unsigned flags) = 0;
     virtual int remove_at(int directory, const char* name, bool is_directory) = 0;
     /// Entries as getdents64 gives them; 0 at the end.
     virtual int64_t list(int directory, void* out, size_t bytes) = 0;
 
+    /// Whether bytes that were reserved can be stored again and again without new room on the disk. Not on btrfs, ZFS
+    /// and their like, which write each change to a new place: once they are full, a store into a mapped file ends the
+    /// process (SIGBUS).
+    virtual bool rewrites_in_place(int fd) = 0;
     /// Shared and writable; null with errno in `error`.
     virtual void* map(int fd, int64_t offset, size_t bytes, int& error) = 0;
     virtual void unmap(void* at, size_t bytes) = 0;

@@ -1,7 +1,9 @@
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -10,6 +12,10 @@
 
 namespace halcyon::logfs {
 namespace {
+
+// Of file systems that the kernel's headers do not know.
+constexpr uint32_t zfs_magic = 0x2fc12fc1;
+constexpr uint32_t bcachefs_magic = 0xca451a4e;
 
 /// Again for as long as signals interrupt it; -errno where it fails.
 template <class Call>
@@ -51,6 +57,10 @@ class kernel final : public file_calls {
     int sync(int fd) override {
         return uninterrupted([&] { return ::fdatasync(fd); });
     }
+    // fdatasync() may leave out a name that fits into the directory as it was (ext4 before Linux 5.10).
+    int sync_names(int directory) override {
+        return uninterrupted([&] { return ::fsync(directory); });
+    }
     int lock(int fd, bool exclusive) override {
         return uninterrupted([&] { return set_lock(fd, static_cast<short>(exclusive ? F_WRLCK : F_RDLCK)); });
     }
@@ -69,6 +79,9 @@ class kernel final : public file_calls {
     int make_directory_at(int directory, const char* name, mode_t mode) override {
         return uninterrupted([&] { return ::mkdirat(directory, name, mode); });
     }
+    int set_mode_at(int directory, const char* name, mode_t mode) override {
+        return uninterrupted([&] { return ::fchmodat(directory, name, mode, 0); });
+    }
     int rename_at(int from_directory, const char* from, int to_directory, const char* to, unsigned flags) override {
         return uninterrupted([&] { return ::renameat2(from_directory, from, to_directory, to, flags); });
     }
@@ -79,6 +92,19 @@ class kernel final : public file_calls {
         return uninterrupted([&] { return int64_t{::getdents64(directory, out, bytes)}; });
     }
 
+    bool rewrites_in_place(int fd) override {
+        struct statfs system {};
+        if (uninterrupted([&] { return ::fstatfs(fd, &system); }) != 0) return false;
+        switch (static_cast<uint32_t>(system.f_type)) {
+            case BTRFS_SUPER_MAGIC:
+            case NILFS_SUPER_MAGIC:
+            case zfs_magic:
+            case bcachefs_magic:
+                return false;
+            default:
+                return true;
+        }
+    }
     void* map(int fd, int64_t offset, size_t bytes, int& error) override {
         void* const at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
         error = at == MAP_FAILED ? errno : 0;

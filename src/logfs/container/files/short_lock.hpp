@@ -21,6 +21,8 @@ class short_lock {
     void unlock() {
         if (word_.exchange(0, std::memory_order_release) == 2) futex_wake(word_, 1);
     }
+    /// In a forked child: the threads that had it or waited for it are not here.
+    void forget_others() { word_.store(0, std::memory_order_relaxed); }
 
   private:
     std::atomic<uint32_t> word_{0};

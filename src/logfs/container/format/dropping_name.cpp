@@ -10,9 +10,9 @@ namespace {
 /// All of `text` is a decimal number as to_chars writes it.
 template <class Number>
 bool is_number(std::string_view text, Number& out) {
-    if (text.empty() || (text.size() > 1 && text[0] == '0')) return false;
+    if (text.empty() || text[0] == '-' || (text.size() > 1 && text[0] == '0')) return false;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-    return error == std::errc() && end == text.data() + text.size() && out >= 0;
+    return error == std::errc() && end == text.data() + text.size();
 }
 
 std::string_view prefix_of(dropping_kind kind) {

@@ -62,7 +62,7 @@ struct index_header {
 struct state_slot {
     uint64_t sequence;  ///< 0: never written
     int64_t data_bytes;
-    int64_t logical_end;     ///< behind the last byte that it wrote
+    int64_t logical_end;     ///< the size of the file if there were no other writers
     int64_t epoch_ns;        ///< 0: none was raised
     uint64_t synced_commit;  ///< the sequence of the last commit that is known to be on the disk
     uint64_t writes;

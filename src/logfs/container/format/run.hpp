@@ -7,6 +7,9 @@
 
 namespace halcyon::logfs {
 
+/// No writer is given a later time to go on from (the year 2116), so that none comes near the largest number.
+inline constexpr int64_t furthest_ns = INT64_MAX / 2;
+
 /// Writes of one writer, one after another, as a pattern: element i are the `length` bytes at `start + i * stride` of
 /// the file, which lie at `physical + i * length` of the data dropping. A single extent has a count of 1, and may be
 /// made of many writes, each of which began where the last one had ended.

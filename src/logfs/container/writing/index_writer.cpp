@@ -8,6 +8,7 @@
 #include <cstring>
 #include <utility>
 
+#include "logfs/container/files/whole_transfer.hpp"
 #include "logfs/container/format/varint.hpp"
 
 namespace halcyon::logfs {
@@ -29,25 +30,30 @@ int index_writer::create(int directory, const char* path, const index_header& he
     int why = reserve_blocks(first_blocks);
     if (why == 0) {
         int cannot_map = ENODEV;
-        void* const mapped = may_map ? calls_.map(fd_, 0, block_bytes, cannot_map) : nullptr;
+        void* const mapped =
+            may_map && calls_.rewrites_in_place(fd_) ? calls_.map(fd_, 0, block_bytes, cannot_map) : nullptr;
         is_mapped_ = mapped != nullptr;
         head_ = static_cast<std::byte*>(is_mapped_ ? mapped : calls_.take_pages(block_bytes));
         if (head_ == nullptr) why = -ENOMEM;
     }
     if (why == 0) why = place_block(0);
-    // Where there is a header there is a state, unless it is damaged.
-    if (why == 0) why = publish();
-    if (why == 0) {
-        std::memcpy(head_ + header_copy_at, &header, sizeof header);
-        std::memcpy(head_, &header, sizeof header);
-        why = write_part(head_ + header_copy_at, header_copy_at, sizeof header);
-        if (why == 0) why = write_part(head_, 0, sizeof header);
-    }
-    passed("header");
+    if (why == 0) why = write_head(header);
     if (why == 0) return 0;
     abandon();
     calls_.remove_at(directory, path, false);
     return why;
+}
+
+/// By one call, also into a mapped file: a process that is killed has written a head or none, never a part of one.
+/// Where there is a header there is a state.
+int index_writer::write_head(const index_header& header) {
+    std::byte head[block_bytes] = {};
+    complete_state();
+    std::memcpy(head, &header, sizeof header);
+    std::memcpy(head + header_copy_at, &header, sizeof header);
+    std::memcpy(head + state_slot_at(state_.sequence), &state_, sizeof state_);
+    if (!is_mapped_) std::memcpy(head_, head, block_bytes);
+    return write_whole(calls_, fd_, head, 0);
 }
 
 /// So many more. Blocks first: a store into a page that the disk has no room for would end the application.
@@ -59,7 +65,7 @@ int index_writer::reserve_blocks(uint32_t blocks) {
         alignas(16) static constexpr std::byte zeros[block_bytes] = {};
         done = 0;
         for (int64_t at = from; at < to && done == 0; at += static_cast<int64_t>(block_bytes))
-            done = write_all(zeros, at, block_bytes);
+            done = write_whole(calls_, fd_, zeros, at);
     }
     if (done == 0) reserved_blocks_ += blocks;
     return done;
@@ -153,8 +159,7 @@ int index_writer::append_run(const run& what) {
     return append(written);
 }
 
-/// All of the slot, then its sequence: what a process that is killed before that has added is not there.
-int index_writer::publish() {
+void index_writer::complete_state() {
     state_.pattern = runs_.pattern();
     state_.element = runs_.element();
     // An element without a pattern before it takes the pattern's place.
@@ -162,6 +167,11 @@ int index_writer::publish() {
     if (state_.pattern.count == 0) std::swap(state_.pattern, state_.element);
     ++state_.sequence;
     state_.check = check_of(state_, salt_);
+}
+
+/// All of the slot, then its sequence: what a process that is killed before that has added is not there.
+int index_writer::publish() {
+    complete_state();
     const size_t offset = state_slot_at(state_.sequence);
     std::byte* const slot = head_ + offset;
     const std::atomic_ref sequence(*reinterpret_cast<uint64_t*>(slot));
@@ -182,7 +192,7 @@ int index_writer::add_write(int64_t start, int64_t length, int64_t physical, int
     if (runs_.add(start, length, physical, now_ns, complete)) {
         if (const int done = append_run(complete); done != 0) return done;
     }
-    if (start + length > state_.logical_end) state_.logical_end = start + length;
+    state_.logical_end = std::max(state_.logical_end, start + length);
     state_.data_bytes = physical + length;
     state_.written_bytes += static_cast<uint64_t>(length);
     ++state_.writes;
@@ -193,13 +203,19 @@ int index_writer::add_write(int64_t start, int64_t length, int64_t physical, int
 int index_writer::add(const record& what) {
     if (const int done = finish_runs(); done != 0) return done;
     if (const int done = append(what); done != 0) return done;
+    note_change(what);
+    return publish();
+}
+
+/// What a record that is no run does to the state.
+void index_writer::note_change(const record& what) {
+    const run& numbers = what.what;
     if (what.kind == record_kind::cut) {
         ++state_.cuts;
-        state_.logical_end = what.what.start;
+        state_.logical_end = numbers.start;
     }
-    if (what.kind == record_kind::reach && what.what.start > state_.logical_end) state_.logical_end = what.what.start;
-    if (what.kind == record_kind::epoch) state_.epoch_ns = what.what.first_ns;
-    return publish();
+    if (what.kind == record_kind::reach) state_.logical_end = std::max(state_.logical_end, numbers.start);
+    if (what.kind == record_kind::epoch) state_.epoch_ns = numbers.first_ns;
 }
 
 int index_writer::add_check(int64_t bytes, uint32_t sum) {
@@ -222,8 +238,7 @@ int index_writer::add_again(const record& what) {
         state_.written_bytes += static_cast<uint64_t>(numbers.bytes());
         state_.writes += static_cast<uint64_t>(numbers.count);
     }
-    if (what.kind == record_kind::cut) ++state_.cuts;
-    if (what.kind == record_kind::epoch) state_.epoch_ns = numbers.first_ns;
+    note_change(what);
     return publish();
 }
 
@@ -238,7 +253,6 @@ int index_writer::finish_runs() {
 }
 
 int index_writer::commit(int64_t now_ns) {
-    if (const int done = make_room(); done != 0) return done;
     if (const int done = finish_runs(); done != 0) return done;
     if (!has_uncommitted_) return 0;
     commit_slot slot{};
@@ -259,7 +273,7 @@ int index_writer::commit(int64_t now_ns) {
     passed("committed");
     if (const int done = write_part(head_ + offset, static_cast<int64_t>(offset), sizeof slot); done != 0) return done;
     // The commit may reach the disk before the records that it names: it counts when the state after the sync says so.
-    if (const int done = calls_.sync(fd_); done != 0) return broken_ = done;
+    if (const int done = calls_.sync(fd_); done != 0) return done;
     has_uncommitted_ = false;
     state_.synced_commit = slot.sequence;
     return publish();
@@ -274,8 +288,10 @@ int index_writer::close() {
     if (done == 0) done = publish();
     passed("closed");
     if (done == 0) done = calls_.set_size(fd_, file_bytes());
-    const int closed = calls_.close(std::exchange(fd_, -1));
+    // No mapping is left when the file is closed: for some file systems that is when others are sent what is in it.
+    const int fd = std::exchange(fd_, -1);
     abandon();
+    const int closed = calls_.close(fd);
     return done != 0 ? done : closed;
 }
 
@@ -296,21 +312,9 @@ void index_writer::abandon() {
 /// Nothing to do in a mapped file. What cannot be written may be there in part: nothing more is added behind it.
 int index_writer::write_part(const std::byte* from, int64_t offset, size_t bytes) {
     if (is_mapped_) return 0;
-    const int done = write_all(from, offset, bytes);
+    const int done = write_whole(calls_, fd_, {from, bytes}, offset);
     if (done != 0) broken_ = done;
     return done;
-}
-
-int index_writer::write_all(const std::byte* from, int64_t offset, size_t bytes) {
-    while (bytes > 0) {
-        const iovec part{const_cast<std::byte*>(from), bytes};
-        const int64_t written = calls_.write_at(fd_, &part, 1, offset);
-        if (written <= 0) return written < 0 ? static_cast<int>(written) : -EIO;
-        from += written;
-        offset += written;
-        bytes -= static_cast<size_t>(written);
-    }
-    return 0;
 }
 
 }  // namespace halcyon::logfs

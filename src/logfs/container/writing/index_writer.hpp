@@ -12,10 +12,11 @@
 namespace halcyon::logfs {
 
 /// The index dropping of one writer. It lies in a mapped file: what was added survives the process. Where a file system
-/// cannot map (GlusterFS with direct I/O), each change is written by a system call instead.
+/// cannot map (GlusterFS with direct I/O), or where a full disk would end the process for it (btrfs, ZFS), each change
+/// is written by a system call instead.
 ///
 /// One thread. -errno where something fails; then the dropping holds what it held before, and takes no more, unless it
-/// was make_room() that failed.
+/// was make_room() that failed, or the sync of a commit.
 class index_writer {
   public:
     explicit index_writer(file_calls& calls) : calls_(calls) {}
@@ -26,8 +27,8 @@ class index_writer {
     /// A new file; `may_map`: false to write as if the file system could not map.
     int create(int directory, const char* path, const index_header& header, bool may_map);
 
-    /// Room for what one call of those below adds: to be asked before the data are written, so that a full disk is told
-    /// while nothing has happened.
+    /// Room for what one call of those below adds, and a check beside it: to be asked before the data are written, so
+    /// that a full disk is told while nothing has happened.
     int make_room();
 
     int add_write(int64_t start, int64_t length, int64_t physical, int64_t now_ns);
@@ -70,11 +71,13 @@ class index_writer {
     int map_window(uint32_t block, std::byte*& window);
     int begin_next_block();
     int place_block(uint32_t number);
+    int write_head(const index_header& header);
     int append(const record& what);
     int append_run(const run& what);
+    void note_change(const record& what);
+    void complete_state();
     int publish();
     int write_part(const std::byte* from, int64_t offset, size_t bytes);
-    int write_all(const std::byte* from, int64_t offset, size_t bytes);
     void passed(const char* step) {
         if (calls_.watches_steps()) [[unlikely]]
             calls_.passed(step);

@@ -40,9 +40,7 @@ result<void> writer::open(const writer_identity& who, const writer_options& how)
     return {};
 }
 
-/// The data dropping first: where there is an index dropping, there is one for the data, too.
 int writer::create_droppings(const writer_identity& who, const writer_options& how) {
-    file_calls& calls = container_.calls();
     index_header header{};
     std::memcpy(header.magic, index_magic, sizeof header.magic);
     header.version = format_version;
@@ -59,19 +57,28 @@ int writer::create_droppings(const writer_identity& who, const writer_options& h
     const std::string_view host(who.host, strnlen(who.host, sizeof who.host));
     host_directory_ = host_directory_of(host, container_.host_directories());
     if (const int done = container_.make_host_directory(host_directory_); done != 0) return done;
-    int64_t created_ns = realtime_ns();
-    for (;; ++created_ns) {
-        index_name_ = dropping_path(host_directory_, {host, who.pid, created_ns, dropping_kind::index});
-        data_name_ = with_kind(index_name_.view(), dropping_kind::data);
-        data_fd_ = calls.open_at(container_.directory(), data_name_.c_str(), O_WRONLY | O_CREAT | O_EXCL, 0644);
-        if (data_fd_ >= 0) break;
-        if (data_fd_ != -EEXIST) return std::exchange(data_fd_, -1);
+    // Another writer of this process, or one of its number on another host of this name, may have the same moment.
+    for (header.created_ns = realtime_ns();; ++header.created_ns) {
+        const int done = create_dropping_pair(header, host, how);
+        if (done != -EEXIST) return done;
     }
-    header.created_ns = created_ns;
-    header.salt = salt_of(created_ns, who.pid);
+}
+
+/// The data dropping first: where there is an index dropping, there is one for the data, too.
+int writer::create_dropping_pair(index_header header, std::string_view host, const writer_options& how) {
+    file_calls& calls = container_.calls();
+    header.salt = salt_of(header.created_ns, header.pid);
     header.check = check_of(header, 0);
+    index_name_ = dropping_path(host_directory_, {host, header.pid, header.created_ns, dropping_kind::index});
+    data_name_ = with_kind(index_name_.view(), dropping_kind::data);
+    data_fd_ = calls.open_at(container_.directory(), data_name_.c_str(), O_WRONLY | O_CREAT | O_EXCL, 0644);
+    if (data_fd_ < 0) return std::exchange(data_fd_, -1);
     const int done = index_.create(container_.directory(), index_name_.c_str(), header, how.may_map_index);
-    if (done == 0) return 0;
+    if (done == 0) {
+        container_.share(data_name_.c_str(), 0444);
+        container_.share(index_name_.c_str(), 0444);
+        return 0;
+    }
     calls.close(std::exchange(data_fd_, -1));
     calls.remove_at(container_.directory(), data_name_.c_str(), false);
     return done;
@@ -91,7 +98,7 @@ result<int64_t> writer::write(int64_t offset, std::span<const std::byte> bytes) 
 result<int64_t> writer::write(int64_t offset, const iovec* parts, int count) {
     int64_t bytes = 0;
     for (int i = 0; i < count; ++i) {
-        if (__builtin_add_overflow(bytes, static_cast<int64_t>(parts[i].iov_len), &bytes))
+        if (__builtin_add_overflow(bytes, parts[i].iov_len, &bytes))
             return nonsense("a write of more bytes than a file can hold", EINVAL);
     }
     int64_t end = 0;
@@ -112,10 +119,8 @@ result<int64_t> writer::write(int64_t offset, const iovec* parts, int count) {
         return index_failed("cannot add a write", done);
     data_bytes_ += written;
     has_unsynced_data_ = true;
-    if (has_data_checks_) {
-        if (const int done = note_checks(parts, count, written); done != 0)
-            return index_failed("cannot add a check sum", done);
-    }
+    // The write is there by now. An index that could not take the sum takes nothing more: the next call says so.
+    if (has_data_checks_) static_cast<void>(note_checks(parts, count, written));
     return written;
 }
 
@@ -192,13 +197,23 @@ result<void> writer::erase(int64_t offset, int64_t bytes) {
     return add(record_kind::hole, offset, bytes);
 }
 
+void writer::follow(int64_t time_ns) {
+    const guard alone(*this);
+    last_ns_ = std::max(last_ns_, std::min(time_ns, furthest_ns));
+}
+
 int64_t writer::propose_epoch() {
     const guard alone(*this);
     return next_time();
 }
 
+result<void> writer::expect_epoch(const container& in, int64_t time_ns) {
+    if (time_ns > 0 && time_ns <= furthest_ns) return {};
+    return failure{error_kind::usage, std::string(in.path()) + ": an epoch before 1970 or after 2115", EINVAL};
+}
+
 result<void> writer::raise_epoch(int64_t time_ns) {
-    if (time_ns <= 0) return nonsense("an epoch before 1970", EINVAL);
+    if (auto sound = expect_epoch(container_, time_ns); !sound) return sound;
     const guard alone(*this);
     if (!is_open()) return nonsense("the writer is closed", EBADF);
     if (const int room = index_.make_room(); room != 0) return index_failed("cannot grow", room);
@@ -234,8 +249,11 @@ result<void> writer::sync() {
         has_unsynced_data_ = false;
     }
     if (has_unsynced_names_) {
-        sync_failed_ = container_.sync_names(host_directory_);
-        if (sync_failed_ != 0) return index_failed("cannot sync the directories of", sync_failed_);
+        if (const int done = container_.sync(host_directory_); done != 0) {
+            // That this process could open nothing says nothing of the device.
+            if (done != -EMFILE && done != -ENFILE && done != -ENOMEM) sync_failed_ = done;
+            return index_failed("cannot sync the directories of", done);
+        }
         has_unsynced_names_ = false;
     }
     sync_failed_ = index_.commit(realtime_ns());
@@ -248,12 +266,13 @@ result<void> writer::close() {
     if (!is_open()) return nonsense("the writer is closed", EBADF);
     file_calls& calls = container_.calls();
     const bool is_empty = index_.is_empty();
+    // The data first, as in all else: for some file systems that is when others are sent them (NFS).
+    const int data_done = calls.close(std::exchange(data_fd_, -1));
     int index_done = is_empty || index_.make_room() != 0 ? 0 : flush_check();
     if (is_empty)
         index_.abandon();
     else if (const int closed = index_.close(); index_done == 0)
         index_done = closed;
-    const int data_done = calls.close(std::exchange(data_fd_, -1));
     if (is_empty) {
         calls.remove_at(container_.directory(), index_name_.c_str(), false);
         calls.remove_at(container_.directory(), data_name_.c_str(), false);
@@ -264,6 +283,7 @@ result<void> writer::close() {
 }
 
 void writer::abandon() {
+    lock_.forget_others();
     index_.abandon();
     if (data_fd_ >= 0) container_.calls().close(std::exchange(data_fd_, -1));
 }

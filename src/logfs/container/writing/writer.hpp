@@ -53,12 +53,17 @@ class writer {
     /// The range reads as zeros now.
     result<void> erase(int64_t offset, int64_t bytes);
 
+    /// What it writes from now on is later than all that was written by this time, whatever the clock of this host
+    /// says: what a process has seen is older than what it does next.
+    void follow(int64_t time_ns);
     /// A time that is later than all that this writer wrote. The writers of a group raise their epochs to the latest of
     /// all their proposals.
     int64_t propose_epoch();
     /// All that the group wrote before is older than all that it writes from now on, whatever the clocks of its hosts
     /// say. Each of them calls it with the same time.
     result<void> raise_epoch(int64_t time_ns);
+    /// Failure (usage): this is no time for an epoch.
+    static result<void> expect_epoch(const container& in, int64_t time_ns);
 
     /// What was written is older than all that any other process writes, on a host with the same clock, after this
     /// returned (a lock that is released, for instance). Without it, writes of a pattern are kept in order with those
@@ -80,6 +85,7 @@ class writer {
     class guard;
 
     int create_droppings(const writer_identity& who, const writer_options& how);
+    int create_dropping_pair(index_header header, std::string_view host, const writer_options& how);
     int64_t next_time();
     int64_t write_data(const iovec* parts, int count, int64_t bytes, int& why);
     int note_checks(const iovec* parts, int count, int64_t bytes);
