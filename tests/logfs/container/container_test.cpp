@@ -9,11 +9,13 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include "logfs/container/format/dropping_name.hpp"
 #include "logfs/container/tools/remove.hpp"
 #include "plain_file.hpp"
 #include "temporary_folder.hpp"
+#include "watched_files.hpp"
 
 namespace halcyon::logfs {
 namespace {
@@ -89,6 +91,39 @@ TEST_F(containers, of_several_that_create_it_one_succeeds) {
         EXPECT_TRUE(opened.open(path).ok());
     }
     EXPECT_EQ(folder_.names().size(), 10U);
+}
+
+/// As on NFS or GlusterFS: somebody else takes the name at the last moment.
+TEST_F(containers, of_several_one_succeeds_where_a_rename_cannot_refuse_to_replace) {
+    for (const bool is_file : {false, true}) {
+        tests::watched_files calls;
+        calls.before = [&](std::string_view call, int64_t flags) {
+            if (call != "rename") return 0;
+            if (flags != 0) return -EINVAL;
+            container quicker;
+            if (is_file)
+                put(path_, "text");
+            else
+                EXPECT_TRUE(quicker.create(path_, 0644, 9).ok());
+            return 0;
+        };
+        container made(calls);
+        const auto created = made.create(path_, 0644);
+        ASSERT_FALSE(created.ok());
+        EXPECT_EQ(created.why().system_errno, EEXIST) << created.why().message;
+        EXPECT_EQ(folder_.names(), (std::vector<std::string>{"file"}));
+        container there;
+        EXPECT_EQ(there.open(path_).ok(), !is_file);
+        EXPECT_TRUE(is_file || there.host_directories() == 9);
+        fs::remove_all(path_);
+    }
+    tests::watched_files calls;
+    calls.before = [](std::string_view call, int64_t flags) { return call == "rename" && flags != 0 ? -EINVAL : 0; };
+    container made(calls);
+    ASSERT_TRUE(made.create(path_, 0644).ok());
+    container again(calls);
+    EXPECT_EQ(again.create(path_, 0644).why().system_errno, EEXIST);
+    EXPECT_EQ(folder_.names(), (std::vector<std::string>{"file"}));
 }
 
 TEST_F(containers, other_things_are_told_apart) {

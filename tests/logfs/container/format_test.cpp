@@ -203,7 +203,7 @@ TEST(dropping_name, other_names_are_none) {
     dropping_name out;
     for (const char* const name :
          {"index.", "index.node", "index.node.1", "index..1.2", "index.node.1.", "index.node.x.2", "index.node.01.2",
-          "index.node.-1.2", "dropping.data.1.node.2", "damaged.index.node.1.2"})
+          "index.node.-1.2", "index.node.-0.2", "dropping.data.1.node.2", "damaged.index.node.1.2"})
         EXPECT_FALSE(parse_dropping_name(name, out)) << name;
     uint32_t number = 0;
     EXPECT_TRUE(parse_host_directory("hostdir.1023", number));

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <atomic>
+#include <functional>
 #include <new>
 #include <random>
 #include <set>
@@ -70,10 +71,22 @@ std::vector<operation> operations(uint64_t seed, int count) {
     return all;
 }
 
+/// Each a record of its own.
+std::vector<operation> random_writes(int count) {
+    std::mt19937_64 random(1);
+    std::vector<operation> all;
+    for (int i = 0; i < count; ++i)
+        all.push_back({operation::kind::write, static_cast<int64_t>(random() % 20000),
+                       1 + static_cast<int64_t>(random() % 200)});
+    return all;
+}
+
 /// Of operation `number`.
 tests::bytes data_of(uint32_t number, int64_t length) {
-    std::mt19937_64 random(number);
-    return tests::random_bytes(random, static_cast<size_t>(length));
+    std::minstd_rand random(number + 1);
+    tests::bytes data(static_cast<size_t>(length));
+    for (std::byte& each : data) each = static_cast<std::byte>((random() >> 8 & 0xff) | 1);
+    return data;
 }
 
 bool perform(writer& to, const operation& what, uint32_t number) {
@@ -109,14 +122,15 @@ void perform(tests::plain_file& on, const operation& what, uint32_t number) {
     if (what.what == kind::erase) on.erase(what.offset, what.length);
 }
 
-/// In a child: all of it, killed behind step number `last`; a step is the moment before or behind a call, or one that
-/// the writer names.
-[[noreturn]] void write_and_die(const std::string& path, const std::vector<operation>& all, bool may_map, int last,
-                                shared_state& state) {
+/// Whether the process dies behind a step: the moment before or behind a call, or one that the writer names.
+using death = std::function<bool(std::string_view step)>;
+
+/// In a child: all of it, or as far as `dies_behind` lets it.
+[[noreturn]] void write_and_die(const std::string& path, const std::vector<operation>& all, const writer_options& how,
+                                const death& dies_behind, shared_state& state) {
     tests::watched_files calls;
-    int steps = 0;
     const auto step = [&](std::string_view name) {
-        if (++steps < last) return;
+        if (!dies_behind(name)) return;
         name.copy(state.last_step, sizeof state.last_step - 1);
         ::kill(::getpid(), SIGKILL);
     };
@@ -129,8 +143,6 @@ void perform(tests::plain_file& on, const operation& what, uint32_t number) {
     if (!in.create(path, 0644).ok()) _exit(1);
     state.began = 1;
     writer to(in);
-    writer_options how;
-    how.may_map_index = may_map;
     if (!to.open(tests::identity(1), how).ok()) _exit(2);
     for (uint32_t i = 0; i < all.size(); ++i) {
         if (!perform(to, all[i], i)) _exit(3);
@@ -139,7 +151,7 @@ void perform(tests::plain_file& on, const operation& what, uint32_t number) {
     _exit(0);
 }
 
-class killed_writer : public ::testing::TestWithParam<std::tuple<bool, uint64_t>> {
+class killed : public ::testing::Test {
   protected:
     void SetUp() override {
         void* const shared =
@@ -148,6 +160,20 @@ class killed_writer : public ::testing::TestWithParam<std::tuple<bool, uint64_t>
         state_ = new (shared) shared_state{};
     }
     void TearDown() override { munmap(state_, sizeof *state_); }
+
+    /// Lets a child do it all, and looks at what it left. How the child ended.
+    int run(const std::vector<operation>& all, const writer_options& how, const death& dies_behind) {
+        const halcyon::tests::temporary_folder folder;
+        new (state_) shared_state{};
+        const pid_t child = fork();
+        if (child == 0) write_and_die(folder.file("file"), all, how, dies_behind, *state_);
+        int status = 0;
+        EXPECT_EQ(waitpid(child, &status, 0), child);
+        EXPECT_EQ(WIFSIGNALED(status) ? WTERMSIG(status) : SIGKILL, SIGKILL);
+        EXPECT_EQ(WIFEXITED(status) ? WEXITSTATUS(status) : 0, 0);
+        expect_acknowledged(folder.file("file"), all);
+        return status;
+    }
 
     /// All that was acknowledged is there, and of the operation that was under way all or nothing.
     void expect_acknowledged(const std::string& path, const std::vector<operation>& all) const {
@@ -178,6 +204,8 @@ class killed_writer : public ::testing::TestWithParam<std::tuple<bool, uint64_t>
 
     shared_state* state_ = nullptr;
 };
+
+class killed_writer : public killed, public ::testing::WithParamInterface<std::tuple<bool, uint64_t>> {};
 INSTANTIATE_TEST_SUITE_P(
     , killed_writer, ::testing::Combine(::testing::Bool(), ::testing::Values(uint64_t{1}, uint64_t{2}, uint64_t{3})),
     [](const auto& info) {
@@ -187,28 +215,52 @@ INSTANTIATE_TEST_SUITE_P(
 TEST_P(killed_writer, loses_nothing_that_was_acknowledged_at_any_step) {
     const auto [may_map, seed] = GetParam();
     const auto all = operations(seed, 50);
+    writer_options how;
+    how.may_map_index = may_map;
+    how.has_data_checks = seed == 2;
     std::set<std::string> steps;
     for (int last = 1;; ++last) {
-        const halcyon::tests::temporary_folder folder;
-        new (state_) shared_state{};
-        const pid_t child = fork();
-        if (child == 0) write_and_die(folder.file("file"), all, may_map, last, *state_);
-        int status = 0;
-        ASSERT_EQ(waitpid(child, &status, 0), child);
-        if (WIFSIGNALED(status)) {
-            ASSERT_EQ(WTERMSIG(status), SIGKILL);
-            steps.insert(state_->last_step);
-        } else {
-            ASSERT_EQ(WEXITSTATUS(status), 0);
-        }
-        ASSERT_NO_FATAL_FAILURE(expect_acknowledged(folder.file("file"), all))
-            << "killed behind step " << last << ", " << state_->last_step;
+        int step = 0;
+        const int status = run(all, how, [&](std::string_view) { return ++step >= last; });
+        ASSERT_FALSE(HasFailure()) << "killed behind step " << last << ", " << state_->last_step;
         if (WIFEXITED(status)) break;
+        steps.insert(state_->last_step);
     }
     EXPECT_EQ(state_->acknowledged, all.size());
     for (const char* const step : {"write", "sync", "reserve", "slot begun", "slot", "published", "record", "commit",
                                    "committed", "closed", "set_size", "rename", "make_directory", "data"})
         EXPECT_TRUE(steps.contains(step)) << step;
+}
+
+class killed_at_an_end : public killed, public ::testing::WithParamInterface<bool> {};
+INSTANTIATE_TEST_SUITE_P(, killed_at_an_end, ::testing::Bool(),
+                         [](const auto& info) { return info.param ? "mapped" : "written"; });
+
+/// Where a block is full, where room for more is reserved, and where the window of the index moves: at each step there.
+TEST_P(killed_at_an_end, of_a_block_or_window_a_writer_loses_nothing_that_was_acknowledged) {
+    const auto all = random_writes(7000);
+    writer_options how;
+    how.may_map_index = GetParam();
+    how.has_data_checks = true;
+    struct place {
+        std::string step;
+        int nth;
+    };
+    // Calls count twice, before and behind. The first to be mapped are the head and the first window.
+    std::vector<place> places{{"full block", 1}, {"full block", 15}, {"reserve", 3}, {"reserve", 9}};
+    if (GetParam()) places.insert(places.end(), {{"map", 5}, {"unmap", 1}});
+    for (const place& begin : places) {
+        for (int further = 0; further < 9; ++further) {
+            int seen = 0;
+            int behind = -1;
+            const int status = run(all, how, [&](std::string_view step) {
+                if (behind < 0 && step == begin.step && ++seen == begin.nth) behind = 0;
+                return behind >= 0 && behind++ == further;
+            });
+            ASSERT_FALSE(HasFailure()) << further << " steps behind " << begin.step << " " << begin.nth;
+            ASSERT_TRUE(WIFSIGNALED(status)) << begin.step << " " << begin.nth;
+        }
+    }
 }
 
 /// Over several blocks, killed at a random moment by another process.
@@ -254,6 +306,41 @@ TEST(killed_at_any_moment, a_writer_loses_nothing_that_was_acknowledged) {
         ASSERT_EQ(tests::difference(contents, expected.contents()), "none") << last;
     }
     munmap(shared, 4096);
+}
+
+/// At a random moment from its creation on, so that some are killed while they begin: nobody else is kept from reading.
+TEST(killed_at_any_moment, a_writer_that_begins_leaves_what_others_can_read) {
+    const halcyon::tests::temporary_folder folder;
+    container in;
+    in.create(folder.file("file"), 0644, 1).value();
+    writer other(in);
+    other.open(tests::identity(999999)).value();
+    other.write(0, tests::as_bytes("here")).value();
+    std::mt19937_64 random(8);
+    for (int round = 0; round < 300; ++round) {
+        int ready[2];
+        ASSERT_EQ(pipe(ready), 0);
+        const pid_t child = fork();
+        if (child == 0) {
+            if (::write(ready[1], "x", 1) != 1) _exit(2);
+            for (int64_t i = 0;; ++i) {
+                writer to(in);
+                if (!to.open(tests::identity(round * 100000 + i)).ok()) _exit(1);
+                static_cast<void>(to.close());
+            }
+        }
+        char byte = 0;
+        ASSERT_EQ(::read(ready[0], &byte, 1), 1);
+        for (uint64_t spin = random() % 200000; spin > 0; --spin) std::atomic_signal_fence(std::memory_order_seq_cst);
+        kill(child, SIGKILL);
+        waitpid(child, nullptr, 0);
+        ::close(ready[0]);
+        ::close(ready[1]);
+        reader from(in, tests::beside_writers());
+        const auto read = from.reload();
+        ASSERT_TRUE(read.ok()) << read.why().message;
+        ASSERT_EQ(tests::as_text(tests::all_of(from)), "here");
+    }
 }
 
 }  // namespace

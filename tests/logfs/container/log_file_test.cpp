@@ -8,8 +8,11 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <random>
+#include <sstream>
+#include <string>
+#include <vector>
 
+#include "named_files.hpp"
 #include "plain_file.hpp"
 #include "temporary_folder.hpp"
 
@@ -94,6 +97,47 @@ TEST_F(log_files, how_it_is_opened_says_what_may_be_done) {
     again.close().value();
     std::ofstream(folder_.file("plain")) << "text";
     EXPECT_EQ(again.open(folder_.file("plain"), tests::identity(2), for_writing()).why().kind, error_kind::usage);
+}
+
+TEST_F(log_files, calls_on_one_that_is_not_open_are_refused) {
+    log_file file;
+    const auto expect_closed = [&] {
+        tests::bytes buffer(5);
+        EXPECT_EQ(file.read(0, buffer).why().system_errno, EBADF);
+        EXPECT_EQ(file.write(0, as_bytes("x")).why().system_errno, EBADF);
+        EXPECT_EQ(file.append(as_bytes("x")).why().system_errno, EBADF);
+        EXPECT_EQ(file.truncate(0).why().system_errno, EBADF);
+        EXPECT_EQ(file.size().why().system_errno, EBADF);
+        EXPECT_EQ(file.next_data(0).why().system_errno, EBADF);
+        EXPECT_EQ(file.next_hole(0).why().system_errno, EBADF);
+        EXPECT_EQ(file.refresh().why().system_errno, EBADF);
+        EXPECT_EQ(file.settle().why().system_errno, EBADF);
+        EXPECT_EQ(file.raise_epoch(1).why().system_errno, EBADF);
+        EXPECT_EQ(file.sync().why().system_errno, EBADF);
+    };
+    expect_closed();
+    ASSERT_TRUE(file.open(path_, tests::identity(1), for_writing()).ok());
+    file.write(0, as_bytes("hello")).value();
+    ASSERT_TRUE(file.close().ok());
+    expect_closed();
+    ASSERT_TRUE(file.open(path_, tests::identity(1), for_writing()).ok());
+    EXPECT_EQ(text_of(file), "hello");
+}
+
+TEST_F(log_files, what_was_created_here_is_synced_without_a_write_too) {
+    tests::named_files calls;
+    log_file file(calls);
+    ASSERT_TRUE(file.open(path_, tests::identity(1), for_writing()).ok());
+    calls.noted.clear();
+    ASSERT_TRUE(file.sync().ok());
+    EXPECT_EQ(calls.take_syncs(), (std::vector<std::string>{"halcyon-container", ".", ".."}));
+    ASSERT_TRUE(file.sync().ok());
+    EXPECT_TRUE(calls.take_syncs().empty());
+    file.close().value();
+    ASSERT_TRUE(file.open(path_, tests::identity(1), for_writing()).ok());
+    calls.noted.clear();
+    ASSERT_TRUE(file.sync().ok());
+    EXPECT_TRUE(calls.take_syncs().empty());
 }
 
 TEST_F(log_files, opening_without_writing_creates_no_droppings) {

@@ -10,8 +10,8 @@ namespace halcyon::logfs::tests {
 /// The kernel's calls, with somebody who looks on: before each, and behind it; and at each step that is no call.
 class watched_files : public file_calls {
   public:
-    /// `before`: 0, or -errno to fail with instead of the call. Of a rename, its flags are told as `bytes`. `behind`: it
-    /// succeeded.
+    /// `before`: 0, or -errno to fail with instead of the call. Of a rename, its flags are told as `bytes`. `behind`:
+    /// the call succeeded.
     std::function<int(std::string_view call, int64_t bytes)> before = [](std::string_view, int64_t) { return 0; };
     std::function<void(std::string_view call)> behind = [](std::string_view) {};
     /// Else as a file system that writes each change to a new place.
