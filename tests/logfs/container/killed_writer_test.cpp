@@ -248,7 +248,10 @@ TEST_P(killed_at_an_end, of_a_block_or_window_a_writer_loses_nothing_that_was_ac
     };
     // Calls count twice, before and behind. The first to be mapped are the head and the first window.
     std::vector<place> places{{"full block", 1}, {"full block", 15}, {"reserve", 3}, {"reserve", 9}};
-    if (GetParam()) places.insert(places.end(), {{"map", 5}, {"unmap", 1}});
+    if (GetParam()) {
+        places.push_back({"map", 5});
+        places.push_back({"unmap", 1});
+    }
     for (const place& begin : places) {
         for (int further = 0; further < 9; ++further) {
             int seen = 0;
