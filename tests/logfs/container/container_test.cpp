@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "logfs/container/format/dropping_name.hpp"
+#include "logfs/container/log_file.hpp"
 #include "logfs/container/tools/remove.hpp"
 #include "plain_file.hpp"
 #include "temporary_folder.hpp"
@@ -143,15 +144,22 @@ TEST_F(containers, other_things_are_told_apart) {
 
 /// What PLFS knows its own containers by (its access file) and reads in them (names that begin with "dropping.").
 TEST_F(containers, plfs_takes_none_for_its_own) {
-    container made;
-    ASSERT_TRUE(made.create(path_, 0644).ok());
-    ASSERT_EQ(made.make_host_directory(3), 0);
+    log_file file;
+    opening how;
+    how.may_write = true;
+    how.creates = true;
+    ASSERT_TRUE(file.open(path_, tests::identity(1), how).ok());
+    file.append(tests::as_bytes("text")).value();
+    int names = 0;
     for (const auto& entry : fs::recursive_directory_iterator(path_)) {
         const std::string name = entry.path().filename();
         EXPECT_FALSE(name.starts_with(".plfsaccess")) << name;
         EXPECT_FALSE(name.starts_with("dropping.")) << name;
         EXPECT_FALSE(name.starts_with("version-tag")) << name;
+        ++names;
     }
+    // The marker, the lock, a host directory, and two droppings.
+    EXPECT_EQ(names, 5);
 }
 
 TEST_F(containers, a_damaged_or_newer_marker_is_named) {
