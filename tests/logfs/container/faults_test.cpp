@@ -44,9 +44,8 @@ INSTANTIATE_TEST_SUITE_P(, faults,
                                            fault{"write", -EROFS, true, true}, fault{"write", -EROFS, true, false},
                                            fault{"make_directory", -EROFS, true, true},
                                            fault{"open", -EMFILE, false, true}, fault{"open", -EROFS, true, true},
-                                           fault{"set_size", -EIO, false, true},
-                                           fault{"close", -EDQUOT, false, true}, fault{"write", -ENOSPC, false, false},
-                                           fault{"write", -EDQUOT, true, false},
+                                           fault{"set_size", -EIO, false, true}, fault{"close", -EDQUOT, false, true},
+                                           fault{"write", -ENOSPC, false, false}, fault{"write", -EDQUOT, true, false},
                                            fault{"reserve", -EOPNOTSUPP, true, true}));
 
 /// Each call of the kind fails in turn: what failed says so, what did not is there, and the container is sound.

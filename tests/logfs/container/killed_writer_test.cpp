@@ -76,8 +76,8 @@ std::vector<operation> random_writes(int count) {
     std::mt19937_64 random(1);
     std::vector<operation> all;
     for (int i = 0; i < count; ++i)
-        all.push_back({operation::kind::write, static_cast<int64_t>(random() % 20000),
-                       1 + static_cast<int64_t>(random() % 200)});
+        all.push_back(
+            {operation::kind::write, static_cast<int64_t>(random() % 20000), 1 + static_cast<int64_t>(random() % 200)});
     return all;
 }
 
