@@ -2,8 +2,10 @@
 /// does so, opening what many wrote, and reading small records of several writers by large reads. The control of each
 /// ratio is the second take of its reference over the first.
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -73,6 +75,27 @@ void drop_from_cache(const fs::path& folder) {
     }
 }
 
+/// How much of the index droppings below a folder lies in the page cache.
+double cached_share(const fs::path& folder) {
+    constexpr size_t page = 4096;
+    size_t cached = 0;
+    size_t all = 0;
+    for (const auto& each : fs::recursive_directory_iterator(folder)) {
+        if (!each.is_regular_file() || !each.path().filename().string().starts_with("index.")) continue;
+        const descriptor file(::open(each.path().c_str(), O_RDONLY));
+        const auto bytes = static_cast<size_t>(each.file_size());
+        void* const at = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, file.get(), 0);
+        if (at == MAP_FAILED) std::exit(1);
+        std::vector<unsigned char> pages((bytes + page - 1) / page);
+        if (::mincore(at, bytes, pages.data()) != 0) std::exit(1);
+        ::munmap(at, bytes);
+        all += pages.size();
+        const auto is_cached = [](unsigned char state) { return (state & 1) != 0; };
+        cached += static_cast<size_t>(std::count_if(pages.begin(), pages.end(), is_cached));
+    }
+    return static_cast<double>(cached) / static_cast<double>(all);
+}
+
 /// Until something can be read.
 double open_ms(container& in) {
     const int64_t begin = monotonic_ns();
@@ -100,8 +123,11 @@ void opening() {
         count("open_memory", static_cast<double>(from.memory().peak()) / (1 << 20), "MiB");
     }
     for (rounds r; r.next();) {
+        static_cast<void>(open_ms(strided));
+        r.require("the patterns are in the page cache", cached_share(folder / "strided") > 0.99, "open_ms");
         r.value("open_ms", open_ms(strided), "ms");
         drop_from_cache(folder / "random");
+        r.require("the extents are not in the page cache", cached_share(folder / "random") < 0.01, "open_random_ms");
         r.value("open_random_ms", open_ms(random), "ms");
         r.value("open_random_warm_ms", open_ms(random), "ms");
     }

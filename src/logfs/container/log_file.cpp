@@ -44,7 +44,11 @@ result<void> log_file::open(std::string_view path, const writer_identity& who, c
         // Another process may have been quicker.
         if (!is_new && opened.why().system_errno == EEXIST && !must_be_new) opened = container_.open(path);
     }
-    if (!opened) return opened;
+    if (opened.ok() && how.may_write) opened = container_.expect_ours();
+    if (!opened) {
+        container_.close();
+        return opened;
+    }
     is_unsynced_ = is_new;
     reader_options reading = how.reading;
     reading.host = {who_.host, strnlen(who_.host, sizeof who_.host)};
@@ -107,7 +111,10 @@ result<int64_t> log_file::read(int64_t offset, std::span<std::byte> out) {
     if (auto taken = take_own(); !taken) return taken.why();
     if (!how_.may_read)
         return failure{error_kind::usage, std::string(container_.path()) + ": opened for writing only", EBADF};
-    return reader_->read(offset, out);
+    auto read = reader_->read(offset, out);
+    // It may have taken what others have published.
+    if (writer_) writer_->follow(reader_->latest_ns());
+    return read;
 }
 
 result<int64_t> log_file::write(int64_t offset, std::span<const std::byte> bytes) {

@@ -137,9 +137,11 @@ TEST_F(containers, other_things_are_told_apart) {
     fs::remove(path_);
     fs::create_directory(path_);
     EXPECT_NE(what.open(path_).why().message.find("no file halcyon-container"), std::string::npos);
-    put(path_ + "/.plfsaccess113918400", "");
-    EXPECT_NE(what.open(path_).why().message.find("a container of PLFS"), std::string::npos);
     EXPECT_FALSE(what.is_open());
+    put(path_ + "/.plfsaccess113918400", "");
+    ASSERT_TRUE(what.open(path_).ok());
+    EXPECT_TRUE(what.is_plfs());
+    EXPECT_NE(what.expect_ours().why().message.find("a container of PLFS"), std::string::npos);
 }
 
 /// What PLFS knows its own containers by (its access file) and reads in them (names that begin with "dropping.").

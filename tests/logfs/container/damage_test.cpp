@@ -71,6 +71,7 @@ class damage : public ::testing::Test {
         }
         to[0]->sync().value();
         index_ = in_.index_path(*to[0]);
+        unsynced_index_ = in_.index_path(*to[1]);
         data_ = in_.data_path(*to[0]);
         in_.close_writers();
     }
@@ -79,6 +80,7 @@ class damage : public ::testing::Test {
     tests::plain_file file_;
     std::string index_;
     std::string data_;
+    std::string unsynced_index_;
 };
 
 TEST_F(damage, to_any_byte_of_an_index_is_found_or_harmless) {
@@ -157,6 +159,53 @@ TEST_F(damage, to_both_headers_leaves_what_the_name_says) {
     const auto done = repair(in_.of());
     ASSERT_TRUE(done.ok()) << done.why().message;
     EXPECT_EQ(tests::difference(in_.contents(), file_.contents()), "none");
+}
+
+TEST_F(damage, to_a_header_that_is_gone_is_found) {
+    std::string text = file_text(index_);
+    text.replace(0, sector_bytes, sector_bytes, '\0');
+    put_text(index_, text);
+    const auto read = in_.new_reader()->reload();
+    ASSERT_FALSE(read.ok());
+    EXPECT_NE(read.why().message.find(index_), std::string::npos) << read.why().message;
+    EXPECT_FALSE(check(in_.of())->is_sound());
+    ASSERT_TRUE(repair(in_.of()).ok());
+    EXPECT_EQ(tests::difference(in_.contents(), file_.contents()), "none");
+}
+
+/// Of what was never synced a crash may leave that, too: then the copy of the header is as good.
+TEST_F(damage, to_a_header_that_is_gone_of_a_writer_that_never_synced_is_what_a_crash_leaves) {
+    std::string text = file_text(unsynced_index_);
+    text.replace(0, sector_bytes, sector_bytes, '\0');
+    put_text(unsynced_index_, text);
+    EXPECT_FALSE(in_.new_reader()->reload().ok());
+    reader_options after_crash = tests::beside_writers();
+    after_crash.boot_id = "another boot";
+    EXPECT_EQ(tests::difference(in_.contents(after_crash), file_.contents()), "none");
+}
+
+TEST_F(damage, to_an_index_says_nothing_of_data) {
+    const flipped_bit flip(index_, 2 * block_bytes + 1000, 3);
+    const auto checked = check(in_.of()).value();
+    ASSERT_EQ(checked.count(check_finding::weight::damage), 1U);
+    const auto found = std::find_if(checked.findings.begin(), checked.findings.end(), [](const check_finding& each) {
+        return each.how == check_finding::weight::damage;
+    });
+    EXPECT_TRUE(index_.ends_with(found->where)) << describe(*found);
+}
+
+/// Data, and an index of which nothing got to the disk.
+TEST_F(damage, that_leaves_nothing_of_an_index_is_told_and_its_data_are_put_aside) {
+    fs::resize_file(unsynced_index_, 0);
+    const auto checked = check(in_.of()).value();
+    EXPECT_EQ(checked.count(check_finding::weight::loss), 1U);
+    EXPECT_TRUE(checked.is_sound());
+    const auto done = repair(in_.of());
+    ASSERT_TRUE(done.ok()) << done.why().message;
+    ASSERT_EQ(done->done.size(), 1U);
+    EXPECT_NE(done->done[0].find("put aside as"), std::string::npos) << done->done[0];
+    EXPECT_EQ(check(in_.of())->count(check_finding::weight::loss), 0U);
+    EXPECT_TRUE(repair(in_.of())->done.empty());
 }
 
 TEST_F(damage, of_a_lost_state_all_records_are_found_again) {
@@ -254,10 +303,14 @@ TEST_F(damage, of_any_kind_ends_in_an_answer) {
         const auto from = in_.new_reader();
         if (from->reload().ok() && damaged != text) {
             const auto contents = tests::all_of(*from);
-            // Only a header that was never written looks like a writer that has not begun.
-            const bool is_unbegun =
-                std::all_of(damaged.begin(), damaged.begin() + std::min<size_t>(damaged.size(), sizeof(index_header)),
-                            [](char c) { return c == '\0'; });
+            // Only a head that was never written looks like a writer that has not begun.
+            const auto is_zero = [&](size_t from, size_t to) {
+                const auto at = [&](size_t place) {
+                    return damaged.begin() + static_cast<std::ptrdiff_t>(std::min(place, damaged.size()));
+                };
+                return std::all_of(at(from), at(to), [](char c) { return c == '\0'; });
+            };
+            const bool is_unbegun = is_zero(0, sizeof(index_header)) && is_zero(3 * sector_bytes, 5 * sector_bytes);
             ASSERT_TRUE(is_unbegun || contents == file_.contents()) << i;
         }
         ASSERT_TRUE(check(in_.of()).ok());

@@ -169,7 +169,7 @@ TEST_F(log_file_in_a_process, finds_descriptors_for_what_it_has_to_do) {
     if (child == 0) {
         const int next = ::open("/dev/null", O_RDONLY);
         ::close(next);
-        const rlimit few{static_cast<rlim_t>(next) + 8, static_cast<rlim_t>(next) + 8};
+        const rlimit few{static_cast<rlim_t>(next) + 9, static_cast<rlim_t>(next) + 9};
         if (setrlimit(RLIMIT_NOFILE, &few) != 0) _exit(1);
         log_file file;
         if (!file.open(path_, tests::identity(100), for_writing()).ok()) _exit(2);

@@ -53,8 +53,7 @@ TEST(many_writers, are_read_with_few_descriptors_and_little_memory) {
     ASSERT_EQ(contents.size(), static_cast<size_t>(writers * 3 * 16));
     for (size_t i = 0; i < contents.size(); ++i)
         ASSERT_EQ(contents[i], static_cast<std::byte>('a' + i / 16 % writers % 26)) << i;
-    // 256, and a directory while it is listed.
-    EXPECT_LE(most - at_rest, 257);
+    EXPECT_LE(most - at_rest, 256);
     EXPECT_LE(from->memory().peak(), uint64_t{200} << 20);
     EXPECT_EQ(from->torn_writers(), 0U);
     setrlimit(RLIMIT_NOFILE, &before);

@@ -3,13 +3,16 @@
 #include <algorithm>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "logfs/container/files/file_calls.hpp"
+#include "logfs/container/format/record_coding.hpp"
 #include "logfs/container/reading/dropping_table.hpp"
 #include "logfs/container/reading/extent_level.hpp"
 #include "logfs/container/reading/merged_index.hpp"
 #include "logfs/container/reading/overlay.hpp"
+#include "logfs/container/reading/piece_collector.hpp"
 #include "logfs/container/reading/run_level.hpp"
 
 namespace halcyon::logfs {
@@ -64,8 +67,10 @@ class merged_file {
     void expect_range(int64_t begin, int64_t end) {
         overlay_.pieces().clear();
         segments_.clear();
-        ASSERT_TRUE(index.collect(begin, end, overlay_.pieces()));
-        ASSERT_TRUE(overlay_.resolve(begin, end, segments_, nullptr));
+        piece_collector into(overlay_.pieces(), begin, end, SIZE_MAX);
+        ASSERT_TRUE(index.collect(into));
+        ASSERT_TRUE(overlay_.resolve());
+        ASSERT_TRUE(append_segments(overlay_.pieces().all(), begin, end, segments_));
         int64_t at = begin;
         for (const segment& each : segments_) {
             ASSERT_EQ(each.start, at);
@@ -105,7 +110,7 @@ class merged_file {
 
   public:
     dropping_table table{memory_};
-    merged_index index{memory_, table, false};
+    merged_index index{memory_, table};
     int64_t now_ns = 1000;
     int64_t size = 0;
 
@@ -198,22 +203,73 @@ TEST(merged_index, patterns_take_no_more_memory_for_more_elements) {
     EXPECT_EQ(small.index.size(), 512 + 999'999'999LL * 1024 + 256);
 }
 
-/// A line of times over two long extents that cross: the later one on each side of the crossing.
-TEST(overlay, extents_whose_times_cross_change_places_there) {
+/// In whatever order they become known.
+TEST(merged_index, size_is_that_of_the_latest_cut_and_what_came_later) {
+    for (uint64_t seed = 1; seed <= 50; ++seed) {
+        std::mt19937_64 random(seed);
+        merged_file file(1, 1);
+        int64_t cut_ns = 0;
+        int64_t cut_size = 0;
+        std::vector<std::pair<int64_t, int64_t>> reached;  // when, and how far
+        std::vector<int64_t> times(60);
+        for (size_t i = 0; i < times.size(); ++i) times[i] = static_cast<int64_t>(i) + 1;
+        std::shuffle(times.begin(), times.end(), random);
+        for (const int64_t time_ns : times) {
+            const auto size = static_cast<int64_t>(random() % 1000);
+            switch (random() % 3) {
+                case 0:
+                    ASSERT_TRUE(file.index.add_cut(0, size, time_ns));
+                    if (time_ns > cut_ns) cut_ns = time_ns, cut_size = size;
+                    break;
+                case 1:
+                    ASSERT_TRUE(file.index.add_reach(0, size, time_ns));
+                    reached.emplace_back(time_ns, size);
+                    break;
+                default:
+                    ASSERT_TRUE(file.index.add(0, {size, 7, 0, 1, 0, time_ns, time_ns, 0, 0}));
+                    reached.emplace_back(time_ns, size + 7);
+            }
+            int64_t expected = cut_size;
+            for (const auto& [when, end] : reached) {
+                if (when > cut_ns) expected = std::max(expected, end);
+            }
+            ASSERT_EQ(file.index.size(), expected) << seed;
+        }
+    }
+}
+
+/// A program that makes its file longer and longer by ftruncate().
+TEST(merged_index, of_many_cuts_those_that_can_be_seen_are_collected) {
+    merged_file file(1, 1);
+    for (int64_t i = 0; i < 100000; ++i) {
+        ASSERT_TRUE(file.index.add_cut(0, i * 10, 1000 + i));
+        ASSERT_EQ(file.index.size(), i * 10);
+    }
     memory_source memory(kernel_files());
-    dropping_table table(memory);
-    table.add("a");
-    table.add("b");
-    overlay over(memory, table);
-    page_array<segment> out(memory);
-    ASSERT_TRUE(over.pieces().push({0, 1000, 0, 1000, 2000, 0, false, 17}));
-    ASSERT_TRUE(over.pieces().push({0, 1000, 0, 1300, 1300, 1, false, 0}));
-    ASSERT_TRUE(over.resolve(0, 1000, out, nullptr));
-    ASSERT_EQ(out.size(), 2U);
-    EXPECT_EQ(out[0].dropping, 1U);
-    EXPECT_NEAR(static_cast<double>(out[0].length), 300, 2);
-    EXPECT_EQ(out[1].dropping, 0U);
-    EXPECT_EQ(out[1].physical, out[1].start);
+    page_array<piece> pieces(memory);
+    piece_collector into(pieces, 500005, 500025, SIZE_MAX);
+    ASSERT_TRUE(file.index.collect(into));
+    // The one before the range, and two in it.
+    ASSERT_EQ(pieces.size(), 3U);
+    EXPECT_EQ(pieces[0].start, 500005);
+    EXPECT_EQ(pieces[2].start, 500020);
+}
+
+TEST(piece_collector, says_that_there_are_too_many_before_it_has_taken_them) {
+    memory_source memory(kernel_files(), uint64_t{1} << 20);
+    page_array<piece> pieces(memory);
+    const run all{0, 1, 2, int64_t{1} << 61, 0, 1, 1000, 10, 0};
+    ASSERT_TRUE(is_sound(all));
+    piece_collector some(pieces, 1000, 3000, 1000);
+    EXPECT_TRUE(some.add(all, 0, false));
+    EXPECT_EQ(pieces.size(), 1000U);
+    EXPECT_FALSE(some.add(all, 0, false));
+    EXPECT_FALSE(some.add(extent{1000, 1, 0, 1, 1, 0}));
+    pieces.clear();
+    piece_collector too_many(pieces, 0, INT64_MAX, 1000);
+    EXPECT_FALSE(too_many.add(all, 0, false));
+    EXPECT_EQ(pieces.size(), 0U);
+    EXPECT_LE(memory.peak(), uint64_t{1} << 17);
 }
 
 extent random_extent(std::mt19937_64& random, int64_t range, int64_t longest) {
@@ -221,7 +277,6 @@ extent random_extent(std::mt19937_64& random, int64_t range, int64_t longest) {
     made.start = static_cast<int64_t>(random() % static_cast<uint64_t>(range));
     made.time_ns = static_cast<int64_t>(random() >> 2);
     made.length = static_cast<uint32_t>(1 + random() % static_cast<uint64_t>(longest)) & 0x7fffffffU;
-    made.dropping = static_cast<uint32_t>(random() % 7);
     return made;
 }
 
@@ -234,10 +289,11 @@ TEST(extent_level, finds_what_overlaps_in_order) {
         page_array<extent> given(memory);
         for (size_t i = 0; i < count; ++i) {
             all.push_back(random_extent(random, i % 100 == 0 ? int64_t{1} << 50 : 1 << 20, 100));
+            all.back().dropping = static_cast<uint32_t>(i);  // of several of one writer some may be dead
             ASSERT_TRUE(given.push(all.back()));
         }
         extent_level level(memory);
-        ASSERT_TRUE(level.build(given, 100, true));
+        ASSERT_TRUE(level.build(given, 100));
         EXPECT_TRUE(given.empty());
         for (int i = 0; i < 300; ++i) {
             const auto begin = static_cast<int64_t>(random() % (i % 10 == 0 ? uint64_t{1} << 50 : 1 << 20));
@@ -271,25 +327,25 @@ TEST(extent_level, finds_what_overlaps_in_order) {
 
 TEST(extent_level, forgets_what_its_own_writer_replaced) {
     memory_source memory(kernel_files());
-    for (const bool keeps_dead : {false, true}) {
+    for (const bool is_of_one : {false, true}) {
         page_array<extent> given(memory);
         for (int64_t i = 0; i < 100; ++i) {
             extent made;
             made.start = i % 10 * 100;
             made.length = 100;
             made.time_ns = i;
-            made.dropping = 3;
+            made.dropping = is_of_one ? 3 : static_cast<uint32_t>(i);
             ASSERT_TRUE(given.push(made));
         }
         extent_level level(memory);
-        ASSERT_TRUE(level.build(given, 100, keeps_dead));
+        ASSERT_TRUE(level.build(given, 100));
         size_t found = 0;
         ASSERT_TRUE(level.overlapping(0, 1000, [&](const extent& each) {
-            EXPECT_TRUE(keeps_dead || each.time_ns >= 90);
+            EXPECT_TRUE(!is_of_one || each.time_ns >= 90);
             ++found;
             return true;
         }));
-        EXPECT_EQ(found, keeps_dead ? 100U : 10U);
+        EXPECT_EQ(found, is_of_one ? 10U : 100U);
     }
 }
 

@@ -172,6 +172,49 @@ TEST(reader, memory_has_a_bound) {
     EXPECT_LE(from->memory().peak(), 700'000U);
 }
 
+/// A dense pattern behind a long hole, over which the reader has come to look at much at a time.
+TEST(reader, reads_what_does_not_fit_into_its_memory_at_once) {
+    open_container in;
+    writer& to = in.add_writer(1);
+    constexpr int64_t far = int64_t{1} << 32;
+    constexpr int64_t writes = 150000;
+    for (int64_t i = 0; i < writes; ++i) to.write(far + 2 * i, as_bytes("x")).value();
+    in.close_writers();
+    reader_options how = tests::beside_writers();
+    how.most_memory_bytes = 4 << 20;
+    const auto from = in.new_reader(how);
+    ASSERT_TRUE(from->reload().ok());
+    ASSERT_EQ(from->next_data(0).value(), far);
+    tests::bytes buffer(static_cast<size_t>(2 * writes));
+    ASSERT_EQ(from->read(far, buffer).value(), 2 * writes - 1);
+    for (size_t i = 0; i + 1 < buffer.size(); ++i)
+        ASSERT_EQ(buffer[i], i % 2 == 0 ? std::byte{'x'} : std::byte{0}) << i;
+    EXPECT_LE(from->memory().peak(), 4U << 20);
+}
+
+/// Its data dropping is listed before it has an index, and the index is there before the listing is looked at.
+TEST(reader, a_writer_that_begins_while_names_are_listed_is_no_damage) {
+    tests::watched_files calls;
+    open_container in(calls);
+    writer& to = in.add_writer(1);
+    to.write(0, as_bytes("hello")).value();
+    const std::string index = in.index_path(to);
+    const std::string aside = in.folder.file("aside");
+    fs::rename(index, aside);
+    const auto from = in.new_reader();
+    int lists = 0;
+    calls.behind = [&](std::string_view call) {
+        // Two are of the container, of which one says that there are no more names.
+        if (call == "list" && ++lists == 3) fs::rename(aside, index);
+    };
+    const auto done = from->reload();
+    calls.behind = [](std::string_view) {};
+    ASSERT_TRUE(done.ok()) << done.why().message;
+    EXPECT_TRUE(fs::exists(index));
+    ASSERT_TRUE(from->reload().ok());
+    EXPECT_EQ(tests::as_text(tests::all_of(*from)), "hello");
+}
+
 TEST(reader, a_missing_dropping_is_an_error_with_its_name) {
     open_container in;
     writer& to = in.add_writer(1);

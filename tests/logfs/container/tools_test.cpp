@@ -1,19 +1,22 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "logfs/container/tools/check.hpp"
 #include "logfs/container/tools/flatten.hpp"
-#include "logfs/container/tools/punch.hpp"
 #include "logfs/container/tools/repair.hpp"
 #include "logfs/container/tools/stats.hpp"
 #include "open_container.hpp"
+#include "watched_files.hpp"
 
 namespace halcyon::logfs {
 namespace {
@@ -77,6 +80,13 @@ TEST_F(tools, flatten_replaces_a_file_and_takes_a_containers_place) {
     std::ofstream(target) << "old";
     ASSERT_TRUE(flatten(in_.of(), target).ok());
     EXPECT_TRUE(equals(target));
+    // What its writers, of which nothing is known here, wrote later would be lost.
+    const auto refused = flatten(in_.of(), in_.path);
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.why().kind, error_kind::unavailable);
+    EXPECT_NE(refused.why().message.find("of node0 did not close it"), std::string::npos) << refused.why().message;
+    EXPECT_EQ(in_.folder.names(), (std::vector<std::string>{"file", "flat"}));
+    in_.close_writers();
     const auto done = flatten(in_.of(), in_.path + "/");
     ASSERT_TRUE(done.ok()) << done.why().message;
     EXPECT_TRUE(fs::is_regular_file(in_.path));
@@ -109,6 +119,78 @@ TEST_F(tools, flatten_that_cannot_leaves_everything_as_it_was) {
     EXPECT_FALSE(flatten(in_.of(), in_.folder.file("folder")).ok());
     EXPECT_FALSE(flatten(in_.of(), in_.folder.file("no/such/folder")).ok());
     EXPECT_EQ(in_.folder.names(), (std::vector<std::string>{"file", "flat", "folder"}));
+}
+
+TEST_F(tools, flatten_takes_no_containers_place_that_a_process_has_open) {
+    auto to = std::make_unique<writer>(in_.of());
+    to->open(writer_identity::of_this_process()).value();
+    to->write(0, as_bytes("hello")).value();
+    const auto refused = flatten(in_.of(), in_.path);
+    ASSERT_FALSE(refused.ok());
+    EXPECT_NE(refused.why().message.find("has it open"), std::string::npos) << refused.why().message;
+    EXPECT_EQ(tests::read_text(in_), "hello");
+    // Of a process of this host that has ended the log stays as it is.
+    auto gone = writer_identity::of_this_process();
+    gone.pid = INT32_MAX;
+    to->close().value();
+    to = std::make_unique<writer>(in_.of());
+    to->open(gone).value();
+    to->write(5, as_bytes(", world")).value();
+    to->abandon();
+    const auto done = flatten(in_.of(), in_.path);
+    ASSERT_TRUE(done.ok()) << done.why().message;
+    EXPECT_EQ(file_text(in_.path), "hello, world");
+}
+
+TEST_F(tools, flatten_overrides_that_when_it_is_told) {
+    writer& to = in_.add_writer(1);
+    to.write(0, as_bytes("hello")).value();
+    flatten_options how;
+    how.ignores_writers = true;
+    ASSERT_TRUE(flatten(in_.of(), in_.path, how).ok());
+    EXPECT_EQ(file_text(in_.path), "hello");
+}
+
+TEST_F(tools, flatten_leaves_what_took_the_containers_name_alone) {
+    fill();
+    in_.close_writers();
+    flatten_options how;
+    how.on_progress = [&](int64_t) {
+        if (fs::is_directory(in_.path)) {
+            fs::rename(in_.path, in_.folder.file("moved"));
+            std::ofstream(in_.path) << "another";
+        }
+        return true;
+    };
+    const auto refused = flatten(in_.of(), in_.path, how);
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.why().kind, error_kind::unavailable);
+    EXPECT_EQ(file_text(in_.path), "another");
+    EXPECT_EQ(in_.folder.names(), (std::vector<std::string>{"file", "moved"}));
+    EXPECT_EQ(tests::difference(in_.contents(), file_.contents()), "none");
+}
+
+TEST_F(tools, flatten_is_done_by_one_at_a_time) {
+    fill();
+    const std::string target = in_.folder.file("flat");
+    flatten_options how;
+    bool is_first = true;
+    how.on_progress = [&](int64_t) {
+        if (!std::exchange(is_first, false)) return true;
+        const auto other = flatten(in_.of(), target);
+        EXPECT_FALSE(other.ok());
+        if (other.ok()) return true;
+        EXPECT_NE(other.why().message.find("another process is flattening it"), std::string::npos);
+        return true;
+    };
+    ASSERT_TRUE(flatten(in_.of(), target, how).ok());
+    EXPECT_FALSE(is_first);
+    EXPECT_TRUE(equals(target));
+    // What one that was killed left is no hindrance, and goes.
+    std::ofstream(in_.folder.file(".halcyon-flattened-" + std::to_string(in_.of().id()))) << std::string(100, 'x');
+    ASSERT_TRUE(flatten(in_.of(), target).ok());
+    EXPECT_TRUE(equals(target));
+    EXPECT_EQ(in_.folder.names(), (std::vector<std::string>{"file", "flat"}));
 }
 
 TEST_F(tools, flatten_of_an_empty_container_is_an_empty_file) {
@@ -213,6 +295,39 @@ TEST_F(tools, repair_cuts_what_data_droppings_do_not_hold) {
     for (size_t i = 0; i < text.size(); ++i) ASSERT_EQ(text[i], i % 100 < 50 ? 'x' : '\0') << i;
 }
 
+/// The new index says that all of it is on the device: so it has to be there.
+TEST_F(tools, repair_syncs_data_before_it_says_that_they_are_there) {
+    tests::watched_files calls;
+    open_container in(calls);
+    writer& to = in.add_writer(1);
+    for (int64_t i = 0; i < 100; ++i) to.write(i * 100, as_bytes(std::string(50, 'x'))).value();
+    const std::string data = in.data_path(to);
+    in.close_writers();
+    fs::resize_file(data, 1000);
+    std::vector<std::string> steps;
+    calls.behind = [&](std::string_view call) {
+        if (call == "sync" || call == "commit" || call == "rename") steps.emplace_back(call);
+    };
+    ASSERT_EQ(repair(in.of())->rewritten, 1U);
+    // The data; the index with its commit; the copy of the old one; then it takes its place, and directories follow.
+    ASSERT_GE(steps.size(), 6U);
+    steps.resize(5);
+    EXPECT_EQ(steps, (std::vector<std::string>{"sync", "commit", "sync", "sync", "rename"}));
+}
+
+TEST_F(tools, repair_leaves_a_process_alone_whose_header_does_not_say_of_which_boot_it_is) {
+    writer to(in_.of());
+    ASSERT_TRUE(to.open(writer_identity::of_this_process()).ok());
+    to.write(0, as_bytes("hello")).value();
+    {
+        std::fstream index(in_.index_path(to), std::ios::binary | std::ios::in | std::ios::out);
+        for (const size_t at : {size_t{0}, header_copy_at}) index.seekp(static_cast<std::streamoff>(at + 143)) << "?";
+    }
+    const auto refused = repair(in_.of());
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.why().system_errno, EBUSY) << refused.why().message;
+}
+
 TEST_F(tools, repair_leaves_a_process_that_still_writes_alone) {
     auto who = writer_identity::of_this_process();
     writer to(in_.of());
@@ -226,50 +341,6 @@ TEST_F(tools, repair_leaves_a_process_that_still_writes_alone) {
     repair_options anyway;
     anyway.ignores_writers = true;
     EXPECT_EQ(repair(in_.of(), anyway)->cut_bytes, 3);
-}
-
-TEST_F(tools, dead_extents_are_given_back_when_what_replaced_them_is_synced) {
-    std::mt19937_64 random(1);
-    writer& first = in_.add_writer(1);
-    writer& second = in_.add_writer(2);
-    for (int64_t i = 0; i < 50; ++i) put(first, random, i * 8192, 8192);
-    first.settle().value();
-    const std::string data = in_.data_path(first);
-    ASSERT_TRUE(first.sync().ok());
-    const auto before = status_of(data).st_blocks;
-    // Nothing is dead; then what replaces it is not synced; then half a block of each stays.
-    EXPECT_EQ(punch_dead(in_.of())->dead_bytes, 0);
-    for (int64_t i = 0; i < 25; ++i) put(second, random, i * 8192, 6000);
-    EXPECT_EQ(punch_dead(in_.of())->dead_bytes, 0);
-    EXPECT_FALSE(fs::exists(in_.path + "/punched"));
-    ASSERT_TRUE(second.sync().ok());
-    const auto done = punch_dead(in_.of());
-    ASSERT_TRUE(done.ok()) << done.why().message;
-    EXPECT_EQ(done->punched_bytes, 25 * 4096);
-    EXPECT_LE(status_of(data).st_blocks, before - 25 * 8 + 16);  // and what the file system notes about that
-    EXPECT_EQ(tests::difference(in_.contents(), file_.contents()), "none");
-    EXPECT_TRUE(fs::exists(in_.path + "/punched"));
-    // Truncated, and what is there anew lies elsewhere.
-    second.truncate(100).value();
-    file_.truncate(100);
-    put(second, random, 300'000, 10);
-    ASSERT_TRUE(second.sync().ok());
-    EXPECT_GT(punch_dead(in_.of())->punched_bytes, 300'000);
-    EXPECT_EQ(tests::difference(in_.contents(), file_.contents()), "none");
-    const auto checked = check(in_.of()).value();
-    EXPECT_TRUE(checked.is_sound());
-}
-
-TEST_F(tools, rewriting_a_file_takes_no_more_room_than_twice_its_size) {
-    writer& to = in_.add_writer(1);
-    const std::string data(1 << 20, 'x');
-    for (int round = 0; round < 20; ++round) {
-        to.write(0, as_bytes(data)).value();
-        ASSERT_TRUE(to.sync().ok());
-        ASSERT_TRUE(punch_dead(in_.of()).ok());
-    }
-    EXPECT_LE(stats(in_.of())->space_amplification(), 2.0);
-    EXPECT_EQ(tests::read_text(in_), data);
 }
 
 }  // namespace

@@ -54,6 +54,12 @@ class watched_files : public file_calls {
     int unlock(int fd) override {
         return watched("unlock", 0, [&] { return under_.unlock(fd); });
     }
+    int lock_part(int fd, int64_t offset, int64_t bytes, bool exclusive, bool waits) override {
+        return watched("lock_part", bytes, [&] { return under_.lock_part(fd, offset, bytes, exclusive, waits); });
+    }
+    int unlock_part(int fd, int64_t offset, int64_t bytes) override {
+        return watched("unlock_part", bytes, [&] { return under_.unlock_part(fd, offset, bytes); });
+    }
     int advise_soon(int fd, int64_t offset, int64_t bytes) override { return under_.advise_soon(fd, offset, bytes); }
     int status(int fd, struct stat& out) override {
         return watched("status", 0, [&] { return under_.status(fd, out); });

@@ -10,11 +10,11 @@
 #include "logfs/container/files/whole_transfer.hpp"
 #include "logfs/container/format/dropping_name.hpp"
 #include "logfs/container/format/format.hpp"
+#include "logfs/container/format/plfs_format.hpp"
 
 namespace halcyon::logfs {
 namespace {
 
-constexpr const char* plfs_access_file = ".plfsaccess113918400";
 // Of its own name: the container's may be as long as names can be.
 constexpr std::string_view begun_prefix = ".halcyon-begun-";
 
@@ -105,12 +105,15 @@ result<void> container::read_marker() {
     const int fd = calls_.open_at(directory_, marker_name.data(), O_RDONLY, 0);
     if (fd == -ENOENT) {
         struct stat there {};
-        const bool is_plfs = calls_.status_at(directory_, plfs_access_file, there) == 0;
-        return failure{
-            error_kind::usage,
-            full({}) + (is_plfs ? ": a container of PLFS, not of Halcyon"
-                                : ": a directory, no log container: it has no file " + std::string(marker_name)),
-            EISDIR};
+        is_plfs_ = calls_.status_at(directory_, plfs_access_name.data(), there) == 0;
+        if (is_plfs_) {
+            marker_ = {};
+            marker_.id = there.st_ino;
+            return {};
+        }
+        return failure{error_kind::usage,
+                       full({}) + ": a directory, no log container: it has no file " + std::string(marker_name),
+                       EISDIR};
     }
     if (fd < 0) return failed(marker_name, "cannot open", -fd);
     char text[marker::room];
@@ -129,13 +132,25 @@ result<void> container::read_marker() {
     return damaged(marker_name, "damaged: its text does not fit its check sum");
 }
 
+result<void> container::expect_ours() const {
+    if (!is_plfs_) return {};
+    return failure{error_kind::usage,
+                   full({}) + ": a container of PLFS, which can only be read; 'halcyon log flatten' makes a file of it",
+                   EROFS};
+}
+
+const char* container::access_name() const {
+    return is_plfs_ ? plfs_access_name.data() : marker_name.data();
+}
+
 bool container::is_at(file_calls& calls, std::string_view path) {
     container candidate(calls);
     if (!candidate.keep_path(path)) return false;
     const int fd = calls.open_at(AT_FDCWD, candidate.path_.data(), O_RDONLY | O_DIRECTORY, 0);
     if (fd < 0) return false;
     struct stat there {};
-    const bool found = calls.status_at(fd, marker_name.data(), there) == 0;
+    const bool found =
+        calls.status_at(fd, marker_name.data(), there) == 0 || calls.status_at(fd, plfs_access_name.data(), there) == 0;
     calls.close(fd);
     return found;
 }
@@ -143,9 +158,12 @@ bool container::is_at(file_calls& calls, std::string_view path) {
 void container::close() {
     if (directory_ >= 0) calls_.close(directory_);
     directory_ = -1;
+    mode_ = 0;
+    is_plfs_ = false;
 }
 
 int container::make_host_directory(uint32_t number) {
+    if (is_plfs_) return -EROFS;
     struct stat of_container {};
     if (const int done = calls_.status(directory_, of_container); done != 0) return done;
     mode_ = of_container.st_mode & 07777;
@@ -157,8 +175,9 @@ int container::make_host_directory(uint32_t number) {
 }
 
 void container::share(const char* name, mode_t access) {
-    const mode_t wanted = mode_ & access;
     struct stat file {};
+    if (mode_ == 0 && calls_.status(directory_, file) == 0) mode_ = file.st_mode & 07777;
+    const mode_t wanted = mode_ & access;
     if (calls_.status_at(directory_, name, file) != 0 || (file.st_mode & wanted) == wanted) return;
     calls_.set_mode_at(directory_, name, (file.st_mode & 0777) | wanted);
 }

@@ -27,7 +27,8 @@ class container {
     /// `mode` is the logical file's. Failure (system): EEXIST when something has the name, whatever it is.
     result<void> create(std::string_view path, mode_t mode, uint32_t host_directories = 32);
 
-    /// Failure (system): there is nothing. Usage: something else. Config: another version, or its marker is damaged.
+    /// One of ours, or of PLFS. Failure (system): there is nothing. Usage: something else. Config: another version, or
+    /// its marker is damaged.
     result<void> open(std::string_view path);
 
     /// Whether a container has this name. False where nobody can tell.
@@ -44,11 +45,17 @@ class container {
     }
     [[nodiscard]] uint32_t host_directories() const { return marker_.host_directories; }
     [[nodiscard]] uint64_t id() const { return marker_.id; }
+    /// PLFS wrote it: it can be read, and nothing else.
+    [[nodiscard]] bool is_plfs() const { return is_plfs_; }
+    /// Failure (usage): it is one of PLFS.
+    [[nodiscard]] result<void> expect_ours() const;
+    /// The file in it whose mode and owner are the logical file's. Ended by 0.
+    [[nodiscard]] const char* access_name() const;
 
     /// The directory for a host's droppings is there on return; -errno. All that may use the container may use it.
     int make_host_directory(uint32_t number);
     /// Those who may read or write the logical file get as much of this access (0444, 0666) to a file of the container,
-    /// whatever the umask of this process takes. After make_host_directory().
+    /// whatever the umask of this process takes.
     void share(const char* name, mode_t access);
     /// The container is on the device: its marker, the names in it and its own; -errno.
     int sync();
@@ -72,8 +79,9 @@ class container {
     memory_source memory_{calls_};
     page_array<char> path_{memory_};
     int directory_ = -1;
-    mode_t mode_ = 0;  // of the directory, since make_host_directory()
+    mode_t mode_ = 0;  // of the directory; 0: not known yet
     marker marker_;
+    bool is_plfs_ = false;
 };
 
 }  // namespace halcyon::logfs

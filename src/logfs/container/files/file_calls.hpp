@@ -36,6 +36,9 @@ class file_calls {
     virtual int sync_names(int directory) = 0;
     virtual int lock(int fd, bool exclusive) = 0;
     virtual int unlock(int fd) = 0;
+    /// Of a part of the file, which need not be there. -EAGAIN, unless it `waits`, where others have it locked.
+    virtual int lock_part(int fd, int64_t offset, int64_t bytes, bool exclusive, bool waits) = 0;
+    virtual int unlock_part(int fd, int64_t offset, int64_t bytes) = 0;
     virtual int advise_soon(int fd, int64_t offset, int64_t bytes) = 0;
 
     virtual int status(int fd, struct stat& out) = 0;

@@ -61,11 +61,14 @@ class kernel final : public file_calls {
     int sync_names(int directory) override {
         return uninterrupted([&] { return ::fsync(directory); });
     }
-    int lock(int fd, bool exclusive) override {
-        return uninterrupted([&] { return set_lock(fd, static_cast<short>(exclusive ? F_WRLCK : F_RDLCK)); });
+    int lock(int fd, bool exclusive) override { return lock_part(fd, 0, 0, exclusive, true); }
+    int unlock(int fd) override { return unlock_part(fd, 0, 0); }
+    int lock_part(int fd, int64_t offset, int64_t bytes, bool exclusive, bool waits) override {
+        const int done = set_lock(fd, offset, bytes, exclusive ? F_WRLCK : F_RDLCK, waits);
+        return done == -EACCES ? -EAGAIN : done;  // POSIX allows either
     }
-    int unlock(int fd) override {
-        return uninterrupted([&] { return set_lock(fd, F_UNLCK); });
+    int unlock_part(int fd, int64_t offset, int64_t bytes) override {
+        return set_lock(fd, offset, bytes, F_UNLCK, false);
     }
     int advise_soon(int fd, int64_t offset, int64_t bytes) override {
         return -::posix_fadvise(fd, offset, bytes, POSIX_FADV_WILLNEED);
@@ -124,11 +127,14 @@ class kernel final : public file_calls {
 
   private:
     /// Of the open file, not of the process: a lock that another descriptor of the process gives back is no lock.
-    static int set_lock(int fd, short type) {
-        struct flock whole {};
-        whole.l_type = type;
-        whole.l_whence = SEEK_SET;
-        return ::fcntl(fd, F_OFD_SETLKW, &whole);
+    /// 0 bytes: to the end of all files.
+    static int set_lock(int fd, int64_t offset, int64_t bytes, int type, bool waits) {
+        struct flock part {};
+        part.l_type = static_cast<short>(type);
+        part.l_whence = SEEK_SET;
+        part.l_start = offset;
+        part.l_len = bytes;
+        return uninterrupted([&] { return ::fcntl(fd, waits ? F_OFD_SETLKW : F_OFD_SETLK, &part); });
     }
 };
 

@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "base/crc32c.hpp"
+#include "logfs/container/format/format.hpp"
 
 namespace halcyon::logfs {
 namespace {
@@ -41,6 +42,8 @@ bool parse_dropping_name(std::string_view name, dropping_name& out) {
     const size_t pid = name.rfind('.', created - 1);
     if (pid == std::string_view::npos || pid == 0) return false;
     out.host = name.substr(0, pid);
+    // Longer than any that a header can hold, and than a short_name has room for.
+    if (out.host.size() >= host_room) return false;
     return is_number(name.substr(pid + 1, created - pid - 1), out.pid) &&
            is_number(name.substr(created + 1), out.created_ns);
 }

@@ -7,17 +7,28 @@
 
 namespace halcyon::logfs {
 
-bool data_checks::add(uint32_t dropping, int64_t bytes, uint32_t sum) {
-    while (ends_.size() <= dropping) {
-        if (!ends_.push(0)) return false;
+bool data_checks::make_room_for(uint32_t dropping) {
+    if (!summed_.reserve(dropping + size_t{1})) return false;
+    while (summed_.size() <= dropping) {
+        if (!summed_.push({0, false})) return false;
     }
-    const int64_t begin = ends_[dropping];
+    return true;
+}
+
+bool data_checks::add(uint32_t dropping, int64_t bytes, uint32_t sum) {
+    if (!make_room_for(dropping)) return false;
+    summed_part& summed = summed_[dropping];
     int64_t end = 0;
-    if (__builtin_add_overflow(begin, bytes, &end)) return true;  // of no file that there can be
-    const one added{dropping, sum, begin, end, false};
-    if (!checks_.push(added)) return false;
-    ends_[dropping] = end;
+    if (summed.is_all || __builtin_add_overflow(summed.end, bytes, &end)) return true;  // of no file that there can be
+    if (!checks_.push({dropping, sum, summed.end, end, false})) return false;
+    summed.end = end;
     is_sorted_ = false;
+    return true;
+}
+
+bool data_checks::stop(uint32_t dropping) {
+    if (!make_room_for(dropping)) return false;
+    summed_[dropping].is_all = true;
     return true;
 }
 
@@ -29,18 +40,34 @@ void data_checks::sort() {
     });
 }
 
-data_checks::finding data_checks::check(uint32_t dropping, int fd, int64_t begin, int64_t end) {
+/// The first one that reaches behind `begin`, or belongs to a later dropping.
+data_checks::one* data_checks::first_behind(uint32_t dropping, int64_t begin) {
     sort();
-    one* each = std::partition_point(checks_.begin(), checks_.end(), [&](const one& a) {
+    return std::partition_point(checks_.begin(), checks_.end(), [&](const one& a) {
         return a.dropping != dropping ? a.dropping < dropping : a.end <= begin;
     });
-    for (; each != checks_.end() && each->dropping == dropping && each->begin < end; ++each) {
+}
+
+data_checks::finding data_checks::check(uint32_t dropping, int fd, int64_t begin, int64_t end) {
+    for (one* each = first_behind(dropping, begin);
+         each != checks_.end() && each->dropping == dropping && each->begin < end; ++each) {
         if (each->is_checked) continue;
         const finding found = compare(*each, fd);
         if (found.what != verdict::fits) return found;
         each->is_checked = true;
     }
     return {};
+}
+
+void data_checks::widen(uint32_t dropping, int64_t& begin, int64_t& end) {
+    const auto is_part = [&](const one* each) {
+        return each != checks_.end() && each->dropping == dropping && each->begin < end;
+    };
+    const one* const first = first_behind(dropping, begin);
+    const one* const last = first_behind(dropping, end - 1);
+    const int64_t from = is_part(first) ? std::min(begin, first->begin) : begin;
+    end = is_part(last) ? std::max(end, last->end) : end;
+    begin = from;
 }
 
 data_checks::finding data_checks::compare(const one& with, int fd) {

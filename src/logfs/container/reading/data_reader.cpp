@@ -1,5 +1,6 @@
 #include "logfs/container/reading/data_reader.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <string>
@@ -22,7 +23,8 @@ data_reader::data_reader(container& from, memory_source& memory, open_files& fil
       parts_(memory) {}
 
 result<void> data_reader::read(std::span<const segment> segments, int64_t begin, std::span<std::byte> out) {
-    if (!chain_up(segments)) return container_.failed({}, "cannot read", ENOMEM);
+    if (!reserve(segments.size())) return container_.failed({}, "cannot read", ENOMEM);
+    chain_up(segments);
     result<void> done;
     for (const uint32_t dropping : touched_) {
         if (done.ok()) done = read_dropping(dropping, segments, begin, out);
@@ -35,32 +37,42 @@ result<void> data_reader::read(std::span<const segment> segments, int64_t begin,
     return {};
 }
 
-/// The segments of each dropping, in their order.
-bool data_reader::chain_up(std::span<const segment> segments) {
-    touched_.clear();
-    if (!next_.resize(segments.size()) || !parts_.reserve(most_parts) || !chains_.reserve(writers_.size()))
-        return false;
-    while (chains_.size() < writers_.size()) {
+bool data_reader::reserve(size_t segments) {
+    const size_t writers = writers_.size();
+    if (!next_.resize(segments) || !parts_.reserve(most_parts) || !chains_.reserve(writers)) return false;
+    while (chains_.size() < writers) {
         if (!chains_.push({})) return false;
     }
+    return touched_.reserve(std::min(segments, writers));
+}
+
+void data_reader::release() {
+    next_.release();
+    parts_.release();
+    chains_.release();
+    touched_.release();
+}
+
+/// The segments of each dropping, in their order.
+void data_reader::chain_up(std::span<const segment> segments) {
+    touched_.clear();
     for (uint32_t i = 0; i < segments.size(); ++i) {
         if (segments[i].is_hole()) continue;
         chain& of = chains_[segments[i].dropping];
         if (of.first == none) {
             of.first = i;
-            if (!touched_.push(segments[i].dropping)) return false;
+            static_cast<void>(touched_.push(segments[i].dropping));
         } else {
             next_[of.last] = i;
         }
         of.last = i;
         next_[i] = none;
     }
-    return true;
 }
 
 result<void> data_reader::read_dropping(uint32_t dropping, std::span<const segment> segments, int64_t begin,
                                         std::span<std::byte> out) {
-    const short_name name = with_kind(writers_.name_of(dropping), dropping_kind::data);
+    const short_name name = writers_.data_name_of(dropping);
     const int fd = files_.get(data_key(dropping), container_.directory(), name.c_str());
     if (fd < 0) return container_.failed(name.view(), "cannot open", -fd);
     parts_.clear();
@@ -86,7 +98,7 @@ result<void> data_reader::read_parts(uint32_t dropping, int fd, int64_t physical
     if (verifies_) {
         const data_checks::finding found = checks_.check(dropping, fd, physical, physical + bytes);
         if (found.what == data_checks::verdict::damaged) {
-            const short_name name = with_kind(writers_.name_of(dropping), dropping_kind::data);
+            const short_name name = writers_.data_name_of(dropping);
             return container_.damaged(name.view(), "the bytes from " + std::to_string(found.begin) + " to " +
                                                        std::to_string(found.end) + " do not fit their check sum");
         }
@@ -99,7 +111,7 @@ result<void> data_reader::read_parts(uint32_t dropping, int fd, int64_t physical
         ++read_calls_;
         if (read < 0) return failed(dropping, "cannot read", static_cast<int>(read));
         if (read == 0) {
-            const short_name name = with_kind(writers_.name_of(dropping), dropping_kind::data);
+            const short_name name = writers_.data_name_of(dropping);
             return container_.damaged(name.view(),
                                       "it ends at " + std::to_string(physical + done) + ", but its index reaches to " +
                                           std::to_string(physical + bytes) + "; 'halcyon log repair' cuts that");
@@ -120,7 +132,7 @@ result<void> data_reader::read_parts(uint32_t dropping, int fd, int64_t physical
 }
 
 failure data_reader::failed(uint32_t dropping, std::string_view what, int why) const {
-    return container_.failed(with_kind(writers_.name_of(dropping), dropping_kind::data).view(), what, -why);
+    return container_.failed(writers_.data_name_of(dropping).view(), what, -why);
 }
 
 }  // namespace halcyon::logfs

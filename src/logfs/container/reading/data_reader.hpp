@@ -24,6 +24,10 @@ class data_reader {
     data_reader(container& from, memory_source& memory, open_files& files, const dropping_table& writers,
                 data_checks& checks, bool verifies);
 
+    /// Room for reading so many segments. False: no memory.
+    [[nodiscard]] bool reserve(size_t segments);
+    /// Its memory goes back.
+    void release();
     /// Fills `out`, the bytes of the file from `begin` on, of which the segments are all. Failure: a data dropping is
     /// not there, ends too early, or does not fit its sums.
     result<void> read(std::span<const segment> segments, int64_t begin, std::span<std::byte> out);
@@ -39,7 +43,7 @@ class data_reader {
         uint32_t last = none;
     };
 
-    [[nodiscard]] bool chain_up(std::span<const segment> segments);
+    void chain_up(std::span<const segment> segments);
     result<void> read_dropping(uint32_t dropping, std::span<const segment> segments, int64_t begin,
                                std::span<std::byte> out);
     result<void> read_parts(uint32_t dropping, int fd, int64_t physical, int64_t bytes);

@@ -13,7 +13,7 @@ struct dropping {
     uint32_t clock = 0;    ///< those of one number were written by one clock
     int64_t pid = 0;
     int64_t created_ns = 0;
-    int64_t clock_bound_ns = 0;
+    int64_t clock_bound_ns = 0;  ///< not below 0
     uint64_t group = 0;
     uint64_t salt = 0;
     int32_t rank = -1;
@@ -22,6 +22,7 @@ struct dropping {
     bool is_closed = false;  ///< nothing follows
     bool is_cut = false;     ///< records behind `at` do not fit their check, and were never committed
     bool is_gone = false;    ///< removed by its writer, which wrote nothing
+    bool has_damage = false;
 
     uint64_t state_sequence = 0;  ///< of the state that was taken
     int64_t data_bytes = 0;
@@ -30,8 +31,8 @@ struct dropping {
     uint64_t written_bytes = 0;
     uint32_t cuts = 0;
     uint32_t live_runs = 0;
-    run live[2];  ///< behind the records; the older one first
-    bool is_listed_live = false;
+    run live[2];                       ///< behind the records; the older one first
+    uint32_t live_place = UINT32_MAX;  ///< among those that have such runs
 
     stream_place at;   ///< the records up to here were taken
     coding_base base;  ///< likewise

@@ -1,80 +1,63 @@
 #include "logfs/container/reading/dropping_table.hpp"
 
 #include <algorithm>
-#include <cstring>
+
+#include "logfs/container/format/plfs_format.hpp"
 
 namespace halcyon::logfs {
 
-uint64_t dropping_table::hash_of(std::string_view name) {
-    uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a
-    for (const char letter : name) hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3u;
-    return hash ^ (hash >> 32);
-}
-
-/// Where its number is, or would be.
-size_t dropping_table::place_of(std::string_view name) const {
-    const size_t mask = places_.size() - 1;
-    size_t place = hash_of(name) & mask;
-    while (places_[place] != 0 && name != name_of(places_[place] - 1)) place = (place + 1) & mask;
-    return place;
-}
-
-bool dropping_table::grow_places() {
-    const size_t wanted = places_.empty() ? 1024 : places_.size() * 2;
-    if (!places_.resize(wanted)) return false;
-    std::memset(places_.data(), 0, wanted * sizeof(uint32_t));
-    for (uint32_t i = 0; i < list_.size(); ++i) places_[place_of(name_of(i))] = i + 1;
-    return true;
-}
-
 uint32_t dropping_table::add(std::string_view name) {
-    if ((list_.size() + 1) * 2 > places_.size() && !grow_places()) return none;
     dropping fresh;
     fresh.name_at = static_cast<uint32_t>(names_.size());
-    if (!names_.append({name.data(), name.size()}) || !names_.push('\0') || !list_.push(fresh)) return none;
-    const auto number = static_cast<uint32_t>(list_.size() - 1);
-    places_[place_of(name)] = number + 1;
-    return number;
+    // Until its header is read.
+    if (dropping_name parsed; parse_dropping_name(name.substr(name.rfind('/') + 1), parsed)) {
+        fresh.pid = parsed.pid;
+        fresh.created_ns = parsed.created_ns;
+        fresh.salt = salt_of(parsed.created_ns, parsed.pid);
+    }
+    if (!names_.reserve(names_.size() + name.size() + 1) || !list_.reserve(list_.size() + 1)) return none;
+    if (!by_name_.add(hash_of(name))) return none;
+    const bool is_kept = names_.append({name.data(), name.size()}) && names_.push('\0') && list_.push(fresh);
+    return is_kept ? static_cast<uint32_t>(list_.size() - 1) : none;
 }
 
 uint32_t dropping_table::find(std::string_view name) const {
-    if (places_.empty()) return none;
-    const uint32_t found = places_[place_of(name)];
-    return found == 0 ? none : found - 1;
+    return by_name_.find(hash_of(name), [&](uint32_t number) { return name == name_of(number); });
+}
+
+short_name dropping_table::data_name_of(uint32_t number) const {
+    const std::string_view name = name_of(number);
+    return is_plfs_data_path(name) ? short_name(name) : with_kind(name, dropping_kind::data);
 }
 
 bool dropping_table::note_clock(dropping& of, std::string_view host, std::string_view boot_id) {
     // Without a boot id two hosts of one name cannot be told from each other: their clocks are as good as different.
     const uint64_t other = boot_id.empty() ? static_cast<uint64_t>(of.created_ns) * 2 + 1 : hash_of(boot_id);
     const uint64_t hash = hash_of(host) * 31 + other;
-    for (size_t i = 0; i < clocks_.size(); ++i) {
-        if (clocks_[i] != hash) continue;
-        of.clock = static_cast<uint32_t>(i);
-        return true;
-    }
+    of.clock = by_clock_.find(hash, [&](uint32_t number) { return clocks_[number] == hash; });
+    if (of.clock != hashed_numbers::none) return true;
+    if (!clocks_.reserve(clocks_.size() + 1) || !by_clock_.add(hash)) return false;
     of.clock = static_cast<uint32_t>(clocks_.size());
     return clocks_.push(hash);
 }
 
+/// Each writer of a group says the same again.
 bool dropping_table::note_epoch(uint64_t group, int64_t time_ns) {
+    constexpr size_t few = 1024;
     if (group == 0) return true;
-    const epoch raised{group, time_ns};
-    const auto is_before = [](const epoch& a, const epoch& b) {
-        return a.group != b.group ? a.group < b.group : a.time_ns < b.time_ns;
-    };
-    const auto place =
-        static_cast<size_t>(std::lower_bound(epochs_.begin(), epochs_.end(), raised, is_before) - epochs_.begin());
-    if (place < epochs_.size() && epochs_[place].group == group && epochs_[place].time_ns == time_ns) return true;
-    if (!epochs_.push(raised)) return false;
-    std::rotate(epochs_.begin() + place, epochs_.end() - 1, epochs_.end());
-    return true;
+    if (epochs_.size() >= 2 * settled_epochs_ + few) settle_epochs();
+    return epochs_.push({group, time_ns});
+}
+
+void dropping_table::settle_epochs() {
+    if (settled_epochs_ == epochs_.size()) return;
+    std::sort(epochs_.begin(), epochs_.end());
+    epochs_.cut(static_cast<size_t>(std::unique(epochs_.begin(), epochs_.end()) - epochs_.begin()));
+    settled_epochs_ = epochs_.size();
 }
 
 size_t dropping_table::epochs_before(uint64_t group, int64_t time_ns) const {
-    const auto is_before = [](const epoch& a, const epoch& b) {
-        return a.group != b.group ? a.group < b.group : a.time_ns < b.time_ns;
-    };
-    return static_cast<size_t>(std::lower_bound(epochs_.begin(), epochs_.end(), epoch{group, time_ns}, is_before) -
+    return static_cast<size_t>(std::lower_bound(epochs_.begin(), epochs_.end(), epoch{group, time_ns}) -
                                epochs_.begin());
 }
 
@@ -88,7 +71,8 @@ bool dropping_table::is_later_of_same_time(uint32_t a, uint32_t b) const {
 }
 
 int64_t dropping_table::clock_doubt_ns(uint32_t a, uint32_t b) const {
-    return list_[a].clock == list_[b].clock ? 0 : list_[a].clock_bound_ns + list_[b].clock_bound_ns;
+    if (list_[a].clock == list_[b].clock) return 0;
+    return std::min(list_[a].clock_bound_ns, longest_doubt_ns) + std::min(list_[b].clock_bound_ns, longest_doubt_ns);
 }
 
 bool dropping_table::has_epoch_between(uint32_t a, int64_t time_a, uint32_t b, int64_t time_b) const {

@@ -1,22 +1,29 @@
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 
 #include "logfs/container/files/memory_source.hpp"
 #include "logfs/container/files/page_array.hpp"
+#include "logfs/container/format/dropping_name.hpp"
 #include "logfs/container/reading/dropping.hpp"
+#include "logfs/container/reading/hashed_numbers.hpp"
 
 namespace halcyon::logfs {
 
-/// The writers of a container, by number and by the name of the index dropping, relative to the container.
+/// No clock and no time is in doubt by more, whatever a dropping says.
+inline constexpr int64_t longest_doubt_ns = int64_t{1} << 60;
+
+/// The writers of a container, by number and by the name of the index dropping (where PLFS wrote it, of the data
+/// dropping), relative to the container.
 class dropping_table {
   public:
-    static constexpr uint32_t none = UINT32_MAX;
+    static constexpr uint32_t none = hashed_numbers::none;
 
     explicit dropping_table(memory_source& memory)
-        : list_(memory), names_(memory), places_(memory), clocks_(memory), epochs_(memory) {}
+        : list_(memory), names_(memory), by_name_(memory), clocks_(memory), by_clock_(memory), epochs_(memory) {}
 
     /// A new one; none: there is no memory for it.
     uint32_t add(std::string_view name);
@@ -28,10 +35,15 @@ class dropping_table {
     /// Ended by 0.
     [[nodiscard]] const char* name_of(uint32_t number) const { return names_.data() + list_[number].name_at; }
 
+    /// Of its data dropping.
+    [[nodiscard]] short_name data_name_of(uint32_t number) const;
+
     /// Gives the dropping the number of its clock. False: no memory.
     [[nodiscard]] bool note_clock(dropping& of, std::string_view host, std::string_view boot_id);
     /// A group raised its epoch. False: no memory.
     [[nodiscard]] bool note_epoch(uint64_t group, int64_t time_ns);
+    /// Before has_epoch_between().
+    void settle_epochs();
 
     /// Which of two writes of the same time counts.
     [[nodiscard]] bool is_later_of_same_time(uint32_t a, uint32_t b) const;
@@ -44,18 +56,20 @@ class dropping_table {
     struct epoch {
         uint64_t group;
         int64_t time_ns;
+
+        friend bool operator==(const epoch&, const epoch&) = default;
+        friend auto operator<=>(const epoch&, const epoch&) = default;
     };
 
-    bool grow_places();
-    static uint64_t hash_of(std::string_view name);
-    [[nodiscard]] size_t place_of(std::string_view name) const;
     [[nodiscard]] size_t epochs_before(uint64_t group, int64_t time_ns) const;
 
     page_array<dropping> list_;
     page_array<char> names_;
-    page_array<uint32_t> places_;  // open addressing; number + 1, 0: free
+    hashed_numbers by_name_;
     page_array<uint64_t> clocks_;  // hashes of host and boot
-    page_array<epoch> epochs_;     // in order
+    hashed_numbers by_clock_;
+    page_array<epoch> epochs_;
+    size_t settled_epochs_ = 0;  // so many in front are in order, and none is there twice
 };
 
 }  // namespace halcyon::logfs

@@ -6,20 +6,20 @@
 
 namespace halcyon::logfs {
 
-bool extent_level::build(page_array<extent>& extents, int64_t longest, bool keeps_dead) {
+bool extent_level::build(page_array<extent>& extents, int64_t longest) {
     const size_t wanted = std::clamp<size_t>(extents.size() / bucket_size, 1, most_buckets);
     if (!buckets_.resize(wanted)) return false;
     for (bucket& each : buckets_) each = {};
     extents_.swap(extents);
     extents.clear();
     longest_ = longest;
-    keeps_dead_ = keeps_dead;
     choose_width(wanted);
     distribute();
     return true;
 }
 
 bool extent_level::take_out(page_array<extent>& into) {
+    if (!into.reserve(into.size() + extents_.size())) return false;
     for (const bucket& each : buckets_) {
         if (!into.append({extents_.data() + each.begin, each.end - each.begin})) return false;
     }
@@ -69,7 +69,7 @@ void extent_level::distribute() {
     }
 }
 
-/// What its own writer has replaced as a whole is dead, whatever comes.
+/// What its own writer has replaced as a whole is never read again.
 void extent_level::sort(size_t number) {
     bucket& here = buckets_[number];
     if (here.is_sorted) return;
@@ -77,9 +77,9 @@ void extent_level::sort(size_t number) {
     extent* const begin = extents_.data() + here.begin;
     extent* const end = extents_.data() + here.end;
     std::sort(begin, end, [](const extent& a, const extent& b) {
-        return a.start != b.start ? a.start < b.start : a.time_ns < b.time_ns;
+        if (a.start != b.start) return a.start < b.start;
+        return a.time_ns != b.time_ns ? a.time_ns < b.time_ns : a.physical < b.physical;
     });
-    if (keeps_dead_) return;
     extent* kept = begin;
     for (const extent* each = begin; each != end; ++each) {
         const bool replaces = kept != begin && kept[-1].start == each->start && kept[-1].length <= each->length &&

@@ -16,7 +16,7 @@ class extent_level {
     explicit extent_level(memory_source& memory) : extents_(memory), buckets_(memory) {}
 
     /// Takes the extents, of which none is longer than `longest`. False: no memory; then they are still there.
-    [[nodiscard]] bool build(page_array<extent>& extents, int64_t longest, bool keeps_dead);
+    [[nodiscard]] bool build(page_array<extent>& extents, int64_t longest);
     /// Gives them back, in any order; those that are dead may be missing. False: no memory.
     [[nodiscard]] bool take_out(page_array<extent>& into);
 
@@ -69,7 +69,6 @@ class extent_level {
     int64_t low_ = 0;
     unsigned shift_ = 0;
     int64_t longest_ = 0;
-    bool keeps_dead_ = false;
 };
 
 }  // namespace halcyon::logfs

@@ -12,7 +12,8 @@ namespace halcyon::logfs {
 /// Takes what the scan finds in one dropping.
 class index_intake::visitor final : public index_visitor {
   public:
-    visitor(index_intake& in, uint32_t number) : in_(in), number_(number) {}
+    visitor(index_intake& in, uint32_t number)
+        : in_(in), number_(number), has_known_damage_(in.writers_[number].has_damage) {}
 
     int take(const record& found) override {
         const run& what = found.what;
@@ -32,7 +33,7 @@ class index_intake::visitor final : public index_visitor {
                 taken = in_.index_.add_reach(number_, what.start, what.first_ns);
                 break;
             case record_kind::epoch:
-                taken = in_.writers_.note_epoch(in_.writers_[number_].group, what.first_ns);
+                taken = !in_.wants_epochs_ || in_.writers_.note_epoch(in_.writers_[number_].group, what.first_ns);
                 break;
             case record_kind::data_check:
                 taken = !in_.wants_checks_ || in_.checks_.add(number_, what.length, found.sum);
@@ -43,15 +44,17 @@ class index_intake::visitor final : public index_visitor {
 
     /// Behind the last commit records may be missing after a crash of the node, and only then.
     bool found(const index_damage& what) override {
-        if (!in_.note_damage(number_, what)) return false;
-        if (in_.salvages_) return true;
-        const dropping& of = in_.writers_[number_];
-        return what.is_torn && !(in_.has_own_clock_ && of.clock == in_.own_clock_);
+        using part = index_damage::part;
+        const bool loses_records = what.what == part::block || what.what == part::missing_block;
+        if (loses_records && !what.is_torn && in_.wants_checks_ && !in_.checks_.stop(number_)) return false;
+        if (!in_.note_damage(number_, what, has_known_damage_)) return false;
+        return in_.salvages_ || (what.is_torn && !in_.is_of_this_boot(in_.writers_[number_]));
     }
 
   private:
     index_intake& in_;
     uint32_t number_;
+    bool has_known_damage_;
 };
 
 index_intake::index_intake(container& from, memory_source& memory, open_files& files, dropping_table& writers,
@@ -72,6 +75,7 @@ index_intake::index_intake(container& from, memory_source& memory, open_files& f
 void index_intake::set(const options& how) {
     salvages_ = how.salvages;
     wants_checks_ = how.wants_checks;
+    wants_epochs_ = how.wants_epochs;
     if (how.stops_at_commit) scan_.stop_at_commit();
     dropping own;
     has_own_clock_ = !how.boot_id.empty() && writers_.note_clock(own, how.host, how.boot_id);
@@ -79,7 +83,6 @@ void index_intake::set(const options& how) {
 }
 
 result<void> index_intake::reload() {
-    known_lonely_ = lonely_data_.size();
     if (auto done = list_container(); !done) return done;
     size_t kept = 0;
     for (size_t i = 0; i < open_.size(); ++i) {
@@ -91,12 +94,11 @@ result<void> index_intake::reload() {
             return done;
         }
         const dropping& of = writers_[number];
-        if (!note_live(number)) return failed({}, "cannot read the index", -ENOMEM);
         if (!of.is_closed && !of.is_gone) open_[kept++] = number;
     }
     open_.cut(kept);
-    if (!index_.settle()) return failed({}, "cannot merge the index", -ENOMEM);
-    return find_lonely_data();
+    if (auto done = finish(); !done) return done;
+    return check_lonely_data();
 }
 
 result<void> index_intake::reload_one(std::string_view path) {
@@ -107,72 +109,64 @@ result<void> index_intake::reload_one(std::string_view path) {
             return failed(path, "cannot read the index", -ENOMEM);
     }
     if (auto done = take_new(number); !done) return done;
-    if (!note_live(number) || !index_.settle()) return failed(path, "cannot merge the index", -ENOMEM);
+    return finish();
+}
+
+result<void> index_intake::finish() {
+    writers_.settle_epochs();
+    if (!index_.settle()) return failed({}, "cannot merge the index", -ENOMEM);
     return {};
 }
 
-/// False: no memory.
-bool index_intake::note_live(uint32_t number) {
-    dropping& of = writers_[number];
-    const bool is_live = of.live_runs > 0;
-    if (is_live == of.is_listed_live) return true;
-    if (is_live && !live_.push(number)) return false;
-    of.is_listed_live = is_live;
-    if (is_live) return true;
-    *std::find(live_.begin(), live_.end(), number) = live_.back();
-    live_.pop();
+/// Two changes of a directory within one tick of its clock look like one: only a time that has been there for long says
+/// that nothing was missed. A server's clock may not agree with this host's, though hardly by minutes.
+bool index_intake::must_list(const struct stat& now, listing& last) {
+    constexpr int64_t long_ns = 2'000'000'000;
+    constexpr int64_t minutes_ns = 300'000'000'000;
+    const bool is_same = now.st_mtim.tv_sec == last.changed.tv_sec && now.st_mtim.tv_nsec == last.changed.tv_nsec;
+    if (is_same && last.is_settled) return false;
+    const int64_t here_ns = monotonic_ns();
+    if (!is_same) last.first_seen_ns = here_ns;
+    last.changed = now.st_mtim;
+    const int64_t changed_ns = int64_t{now.st_mtim.tv_sec} * 1'000'000'000 + now.st_mtim.tv_nsec;
+    last.is_settled = here_ns - last.first_seen_ns > long_ns || realtime_ns() - changed_ns > minutes_ns;
     return true;
 }
 
-/// Two changes of a directory within one tick of its clock look like one: only a time that has passed for long says
-/// that nothing was missed.
-bool index_intake::is_settled(const struct stat& of) {
-    constexpr int64_t long_ns = 2'000'000'000;
-    const int64_t changed_ns = int64_t{of.st_mtim.tv_sec} * 1'000'000'000 + of.st_mtim.tv_nsec;
-    return realtime_ns() - changed_ns > long_ns;
-}
-
 result<void> index_intake::list_container() {
-    const auto same = [](const timespec& a, const timespec& b) {
-        return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
-    };
     struct stat now {};
     if (const int done = container_.calls().status(container_.directory(), now); done != 0)
         return failed({}, "cannot look at the directory", done);
-    if (!container_is_settled_ || !same(now.st_mtim, container_changed_)) {
-        container_is_settled_ = is_settled(now);
-        container_changed_ = now.st_mtim;
+    if (must_list(now, container_listing_)) {
         const int done = names_in(container_.calls(), memory_, container_.directory(), ".", [&](std::string_view name) {
             uint32_t number = 0;
             if (!parse_host_directory(name, number)) return 0;
-            for (const listed& each : directories_) {
+            for (const host_directory& each : directories_) {
                 if (each.number == number) return 0;
             }
-            return directories_.push({number, {}, false}) ? 0 : -ENOMEM;
+            return directories_.push({number, {}}) ? 0 : -ENOMEM;
         });
         if (done != 0) {
-            container_is_settled_ = false;
+            container_listing_.is_settled = false;
             return failed({}, "cannot list", done);
         }
     }
-    for (listed& each : directories_) {
+    for (host_directory& each : directories_) {
         const short_name name = host_directory_name(each.number);
-        struct stat directory {};
-        if (const int done = container_.calls().status_at(container_.directory(), name.c_str(), directory); done != 0)
+        if (const int done = container_.calls().status_at(container_.directory(), name.c_str(), now); done != 0)
             return failed(name.view(), "cannot look at the directory", done);
-        if (each.is_settled && same(directory.st_mtim, each.changed)) continue;
-        each.is_settled = is_settled(directory);
-        each.changed = directory.st_mtim;
-        if (auto done = list_host_directory(each); !done) {
-            each.is_settled = false;
+        if (!must_list(now, each.last)) continue;
+        if (auto done = list_host_directory(each.number); !done) {
+            each.last.is_settled = false;
             return done;
         }
     }
     return {};
 }
 
-result<void> index_intake::list_host_directory(listed& which) {
-    const short_name directory = host_directory_name(which.number);
+result<void> index_intake::list_host_directory(uint32_t number) {
+    const short_name directory = host_directory_name(number);
+    forget_lonely_data(directory.view());
     const auto look = [&](std::string_view name) {
         dropping_name parsed;
         if (!parse_dropping_name(name, parsed)) return 0;
@@ -180,43 +174,66 @@ result<void> index_intake::list_host_directory(listed& which) {
         path.add("/").add(name);
         if (parsed.kind == dropping_kind::data) return note_data(path.view());
         if (writers_.find(path.view()) != dropping_table::none) return 0;
-        const uint32_t number = writers_.add(path.view());
-        return number != dropping_table::none && open_.push(number) ? 0 : -ENOMEM;
+        const uint32_t added = writers_.add(path.view());
+        return added != dropping_table::none && open_.push(added) ? 0 : -ENOMEM;
     };
     const int done = names_in(container_.calls(), memory_, container_.directory(), directory.c_str(), look);
     if (done != 0) return failed(directory.view(), "cannot list", done);
     return {};
 }
 
-int index_intake::note_data(std::string_view path) {
-    const short_name index = with_kind(path, dropping_kind::index);
-    if (writers_.find(index.view()) != dropping_table::none) return 0;
-    for (size_t i = 0; i < known_lonely_; ++i) {
-        if (lonely_data_[i].view() == path) return 0;
+void index_intake::forget_lonely_data(std::string_view directory) {
+    size_t kept = 0;
+    for (const short_name& each : lonely_data_) {
+        const bool is_there = each.view().starts_with(directory) && each.view()[directory.size()] == '/';
+        if (!is_there) lonely_data_[kept++] = each;
     }
+    lonely_data_.cut(kept);
+}
+
+int index_intake::note_data(std::string_view path) {
+    const uint32_t number = writers_.find(with_kind(path, dropping_kind::index).view());
+    if (number != dropping_table::none && !writers_[number].is_gone) return 0;
     return lonely_data_.push(short_name(path)) ? 0 : -ENOMEM;
 }
 
-/// Data that no index names, and that are more than a writer leaves that has not got to its index: they cannot be read.
-result<void> index_intake::find_lonely_data() {
+/// Data that no index names cannot be read, unless there are none yet: a writer begins with an empty data dropping.
+result<void> index_intake::check_lonely_data() {
+    result<void> done;
     size_t kept = 0;
     for (size_t i = 0; i < lonely_data_.size(); ++i) {
         const short_name name = lonely_data_[i];
-        if (writers_.find(with_kind(name.view(), dropping_kind::index).view()) != dropping_table::none) continue;
-        lonely_data_[kept++] = name;
-        struct stat file {};
-        const int done = container_.calls().status_at(container_.directory(), name.c_str(), file);
-        if (done == -ENOENT) {
-            --kept;
-        } else if (done == 0 && file.st_size > 0 && !salvages_) {
-            for (++i; i < lonely_data_.size(); ++i) lonely_data_[kept++] = lonely_data_[i];
-            lonely_data_.cut(kept);
-            return container_.damaged(name.view(), "its index dropping is missing, so nobody can say where its " +
-                                                       std::to_string(file.st_size) + " bytes belong");
-        }
+        bool is_lonely = true;
+        if (done.ok()) done = check_lonely(name, is_lonely);
+        if (is_lonely) lonely_data_[kept++] = name;
     }
     lonely_data_.cut(kept);
-    return {};
+    return done;
+}
+
+result<void> index_intake::check_lonely(const short_name& name, bool& is_lonely) {
+    file_calls& calls = container_.calls();
+    const short_name index = with_kind(name.view(), dropping_kind::index);
+    struct stat data_file {};
+    struct stat index_file {};
+    const uint32_t known = writers_.find(index.view());
+    is_lonely = known == dropping_table::none || writers_[known].is_gone;
+    if (!is_lonely) return {};
+    // The data first: where something is in them, there was an index by then.
+    const int has_data = calls.status_at(container_.directory(), name.c_str(), data_file);
+    const int has_index = calls.status_at(container_.directory(), index.c_str(), index_file);
+    is_lonely = has_data != -ENOENT && has_index != 0;
+    if (has_index == 0 && known == dropping_table::none) {
+        // It was begun while the directory was listed: what is in it was not there when that began.
+        const uint32_t added = writers_.add(index.view());
+        if (added == dropping_table::none || !open_.push(added)) return failed(index.view(), "cannot read", -ENOMEM);
+        return {};
+    }
+    if (!is_lonely || salvages_) return {};
+    if (has_data != 0) return failed(name.view(), "cannot look at the file", has_data);
+    if (data_file.st_size == 0) return {};
+    return container_.damaged(name.view(), "its index dropping is missing, so nobody can say where its " +
+                                               std::to_string(data_file.st_size) + " bytes belong");
 }
 
 result<void> index_intake::take_new(uint32_t number) {
@@ -234,14 +251,20 @@ result<void> index_intake::take_new(uint32_t number) {
     if (done != 0) return failed(name, "cannot read", done);
     if (scan_.damage() && !salvages_) return damage_failure(number, scan_.damage());
     for (uint32_t i = 0; i < of.live_runs; ++i) latest_ns_ = std::max(latest_ns_, of.live[i].last_ns);
+    if (!live_.note(writers_, number)) return failed(name, "cannot read the index", -ENOMEM);
     return {};
 }
 
-/// False: no memory.
-bool index_intake::note_damage(uint32_t dropping, const index_damage& what) {
-    for (const found_damage& each : damages_) {
-        if (each.dropping == dropping && each.what.what == what.what && each.what.offset == what.offset) return true;
+/// What a scan comes back to is known from the last time. False: no memory.
+bool index_intake::note_damage(uint32_t dropping, const index_damage& what, bool may_be_known) {
+    writers_[dropping].has_damage = true;
+    if (may_be_known && !what.is_passed) {
+        for (const found_damage& each : damages_) {
+            const index_damage& known = each.what;
+            if (each.dropping == dropping && known.what == what.what && known.offset == what.offset) return true;
+        }
     }
+    if (!damages_.empty() && damages_.back().dropping == dropping && damages_.back().what.join(what)) return true;
     return damages_.push({dropping, what});
 }
 

@@ -14,6 +14,7 @@
 #include "logfs/container/reading/data_checks.hpp"
 #include "logfs/container/reading/dropping_table.hpp"
 #include "logfs/container/reading/index_scan.hpp"
+#include "logfs/container/reading/live_runs.hpp"
 #include "logfs/container/reading/merged_index.hpp"
 
 namespace halcyon::logfs {
@@ -42,6 +43,8 @@ class index_intake {
         bool stops_at_commit = false;
         /// Takes the sums over data, too.
         bool wants_checks = false;
+        /// Takes the epochs, too: they say what is no conflict.
+        bool wants_epochs = false;
         /// Of this host: what a writer of the same boot has left was left by no crash of the node.
         std::string_view host;
         std::string_view boot_id;
@@ -56,30 +59,39 @@ class index_intake {
     /// The same of one writer, by the name of its index dropping.
     result<void> reload_one(std::string_view path);
 
-    /// Droppings with runs that may go on.
-    [[nodiscard]] const page_array<uint32_t>& live() const { return live_; }
+    [[nodiscard]] const live_runs& live() const { return live_; }
     /// Of all that was taken, when the last of it was written.
     [[nodiscard]] int64_t latest_ns() const { return latest_ns_; }
     [[nodiscard]] const page_array<found_damage>& damages() const { return damages_; }
+    /// By a process of the host and boot that the options name.
+    [[nodiscard]] bool is_of_this_boot(const dropping& what) const {
+        return has_own_clock_ && what.has_header && what.clock == own_clock_;
+    }
 
   private:
     class visitor;
 
-    /// A host directory, as it was when it was listed last.
-    struct listed {
+    /// A directory, as it was when it was listed last.
+    struct listing {
+        timespec changed{};
+        int64_t first_seen_ns = 0;  ///< as it is; CLOCK_MONOTONIC
+        bool is_settled = false;
+    };
+    struct host_directory {
         uint32_t number;
-        timespec changed;
-        bool is_settled;
+        listing last;
     };
 
     result<void> list_container();
-    result<void> list_host_directory(listed& which);
+    result<void> list_host_directory(uint32_t number);
+    static bool must_list(const struct stat& now, listing& last);
     result<void> take_new(uint32_t number);
-    [[nodiscard]] bool note_live(uint32_t number);
-    result<void> find_lonely_data();
+    result<void> finish();
+    void forget_lonely_data(std::string_view directory);
     int note_data(std::string_view path);
-    static bool is_settled(const struct stat& of);
-    [[nodiscard]] bool note_damage(uint32_t dropping, const index_damage& what);
+    result<void> check_lonely_data();
+    result<void> check_lonely(const short_name& name, bool& is_lonely);
+    [[nodiscard]] bool note_damage(uint32_t dropping, const index_damage& what, bool may_be_known);
     [[nodiscard]] failure damage_failure(uint32_t dropping, const index_damage& what) const;
     [[nodiscard]] failure failed(std::string_view name, std::string_view what, int why) const;
 
@@ -90,17 +102,16 @@ class index_intake {
     merged_index& index_;
     data_checks& checks_;
     index_scan scan_;
-    page_array<listed> directories_;
+    listing container_listing_;
+    page_array<host_directory> directories_;
     page_array<short_name> lonely_data_;  // without an index dropping when they were listed
-    size_t known_lonely_ = 0;             // of an earlier listing
-    page_array<uint32_t> live_;
+    live_runs live_;
     page_array<uint32_t> open_;  // that may still grow
     page_array<found_damage> damages_;
     int64_t latest_ns_ = 0;
-    timespec container_changed_{};
-    bool container_is_settled_ = false;
     bool salvages_ = false;
     bool wants_checks_ = false;
+    bool wants_epochs_ = false;
     bool has_own_clock_ = false;
     uint32_t own_clock_ = 0;
 };

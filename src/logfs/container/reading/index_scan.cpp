@@ -1,18 +1,24 @@
 #include "logfs/container/reading/index_scan.hpp"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <span>
 #include <string_view>
 
+#include "logfs/container/files/whole_transfer.hpp"
 #include "logfs/container/format/varint.hpp"
 
 namespace halcyon::logfs {
 namespace {
 
 constexpr size_t batch_blocks = 128;
-// A writer changes its slots all the time: only what stays so is damage.
-constexpr int looks_at_a_slot = 200;
+// A writer changes its head all the time: only what stays so is damage.
+constexpr int looks_at_a_head = 200;
+constexpr size_t commits_at = 3 * sector_bytes;
+constexpr size_t slots_end = 5 * sector_bytes;
 
 /// Up to the first 0, or all of it.
 template <size_t room>
@@ -32,56 +38,49 @@ bool is_all_zero(const std::byte* at, size_t bytes) {
     return std::all_of(at, at + bytes, [](std::byte b) { return b == std::byte{0}; });
 }
 
-/// The valid slots of two, or zeros. False: one of them is neither valid, nor empty, nor being written; then `bad_at`
-/// says which.
+index_damage damage_at(index_damage::part what, size_t offset, bool is_torn = false) {
+    index_damage found;
+    found.what = what;
+    found.is_torn = is_torn;
+    found.offset = static_cast<int64_t>(offset);
+    return found;
+}
+
+/// The valid ones of two slots, or zeros.
 template <class Slot>
-bool newer_of(const std::byte* head, size_t (*place)(uint64_t), uint64_t salt, Slot& newer, Slot& older,
-              size_t& bad_at) {
-    bool all_valid = true;
-    newer = {};
-    older = {};
+struct slots {
+    Slot newer{};
+    Slot older{};
+    size_t bad_at = 0;  ///< of one that is neither valid, nor empty, nor being written; 0: none
+};
+
+template <class Slot>
+slots<Slot> slots_in(const std::byte* head, size_t (*place)(uint64_t), uint64_t salt) {
+    slots<Slot> found;
     for (uint64_t i = 0; i < 2; ++i) {
         Slot slot{};
         std::memcpy(static_cast<void*>(&slot), head + place(i), sizeof slot);
         if (slot.sequence == 0) continue;
         if (slot.check != check_of(slot, salt) || slot.sequence % 2 != i) {
-            all_valid = false;
-            bad_at = place(i);
-        } else if (slot.sequence > newer.sequence) {
-            older = newer;
-            newer = slot;
+            found.bad_at = place(i);
+        } else if (slot.sequence > found.newer.sequence) {
+            found.older = found.newer;
+            found.newer = slot;
         } else {
-            older = slot;
+            found.older = slot;
         }
     }
-    return all_valid;
+    return found;
+}
+
+/// Whether anything tells of a sync that has ended: a second commit does.
+bool has_synced(const state_slot& state, const commit_slot& commit) {
+    return commit.sequence > 1 || (commit.sequence == 1 && state.synced_commit > 0);
 }
 
 }  // namespace
 
-const char* index_damage::description() const {
-    switch (what) {
-        case part::none:
-            return "nothing";
-        case part::magic:
-            return "no index dropping of Halcyon";
-        case part::version:
-            return "another format version";
-        case part::header:
-            return "its header does not fit its check sum";
-        case part::state:
-            return "its state does not fit its check sum";
-        case part::commit:
-            return "its commit does not fit its check sum";
-        case part::block:
-            return "a block of records does not fit its check sum";
-        case part::missing_block:
-            return "it ends before a block of records";
-    }
-    return "";
-}
-
-bool index_scan::report(index_damage what, index_visitor& visitor) {
+bool index_scan::report(const index_damage& what, index_visitor& visitor) {
     if (visitor.found(what)) return true;
     damage_ = what;
     return false;
@@ -90,49 +89,12 @@ bool index_scan::report(index_damage what, index_visitor& visitor) {
 int index_scan::go_on(int fd, dropping& of, dropping_table& table, index_visitor& visitor) {
     damage_ = {};
     if (of.is_closed || of.is_gone) return 0;
-    if (const int done = read_head(fd, of); done <= 0) return done;
+    if (const int done = read_steady_head(fd, of); done <= 0) return done;
     if (!of.has_header) {
-        int done = read_header(0, of, table);
-        // Its writer may be about to write it.
-        for (int looks = 1; done == 0 && looks < looks_at_a_slot; ++looks) {
-            damage_ = {};
-            if (const int there = read_head(fd, of); there <= 0) return there;
-            done = read_header(0, of, table);
-        }
-        if (done < 0) return done;
-        if (done == 0) {
-            const index_damage first = damage_;
-            if (!visitor.found(first)) return 0;
-            damage_ = {};
-            done = read_header(header_copy_at, of, table);
-            if (done <= 0) return done;
-        }
+        if (const int done = take_header(of, table, visitor); done <= 0) return done;
     }
     salt_ = of.salt;
-    size_t bad_at = 0;
-    state_slot older{};
-    bool has_lost_state = false;
-    for (int looks = 1; !newer_of(head_, state_slot_at, salt_, state_, older, bad_at); ++looks) {
-        if (looks < looks_at_a_slot) {
-            if (const int done = read_head(fd, of); done <= 0) return done;
-            continue;
-        }
-        if (!report({index_damage::part::state, false, static_cast<int64_t>(bad_at), 0, 0, 0}, visitor)) return 0;
-        has_lost_state = state_.sequence == 0;
-        break;
-    }
-    if (!read_slots(visitor)) return 0;
-    if (state_.sequence == 0 && !has_lost_state) {
-        // Its writer made one before the header. A crash of the node may have left that behind only.
-        const bool is_torn = commit_.sequence == 0;
-        const auto at = static_cast<int64_t>(state_slot_at(1));
-        if (!report({index_damage::part::state, is_torn, at, 0, 0, 0}, visitor)) return 0;
-        of.is_cut = is_torn;
-        has_lost_state = !is_torn;
-    }
-    if (has_lost_state && state_.sequence == 0) {
-        if (const int done = take_all_there_is(fd); done != 0) return done;
-    }
+    if (const int done = take_slots(fd, of, visitor); done <= 0) return done;
     of.committed = commit_.end;
     of.committed_bytes = commit_.data_bytes;
     if (state_.sequence == of.state_sequence) return 0;
@@ -144,6 +106,11 @@ int index_scan::go_on(int fd, dropping& of, dropping_table& table, index_visitor
     }
     of.is_cut = false;
     if (const int done = read_records(fd, of, visitor); done != 0 || damage_) return done;
+    take_state(of);
+    return 0;
+}
+
+void index_scan::take_state(dropping& of) {
     // What is cut of a writer on another node may only not have come here yet.
     of.state_sequence = of.is_cut && state_.is_closed == 0 ? 0 : state_.sequence;
     of.data_bytes = state_.data_bytes;
@@ -152,47 +119,91 @@ int index_scan::go_on(int fd, dropping& of, dropping_table& table, index_visitor
     of.written_bytes = state_.written_bytes;
     of.cuts = state_.cuts;
     of.is_closed = state_.is_closed != 0;
-    of.live_runs = 0;
-    for (const run* each : {&state_.pattern, &state_.element}) {
-        if (of.live_runs < state_.runs && is_sound(*each)) of.live[of.live_runs++] = *each;
-    }
-    return 0;
+    of.live_runs = state_.runs;
+    of.live[0] = state_.pattern;
+    of.live[1] = state_.element;
 }
 
 /// 1: there is a head; 0: not yet.
-int index_scan::read_head(int fd, dropping& of) {
+int index_scan::read_head(int fd, const dropping& of) {
     // All of it the first time, later the slots.
     const size_t from = of.has_header ? sector_bytes : 0;
-    const size_t to = of.has_header ? 5 * sector_bytes : block_bytes;
-    const int64_t bytes = read_all(fd, head_ + from, to - from, static_cast<int64_t>(from));
+    const size_t to = of.has_header ? slots_end : block_bytes;
+    const int64_t bytes = read_whole(calls_, fd, std::span(head_ + from, to - from), static_cast<int64_t>(from));
     if (bytes < 0) return static_cast<int>(bytes);
     std::memset(head_ + from + bytes, 0, to - from - static_cast<size_t>(bytes));
-    return !of.has_header && is_all_zero(head_, sizeof(index_header)) ? 0 : 1;
+    return of.has_header || is_begun(of) ? 1 : 0;
 }
 
-/// 1: the header at that place is sound; 0: `damage_` says why not; -errno.
-int index_scan::read_header(size_t at, dropping& of, dropping_table& table) {
-    index_header header{};
+/// A writer begins with a state, the copy of its header, and the header, and only then writes anything. By which salt
+/// the sums of the slots are made, the dropping's name says, too.
+bool index_scan::is_begun(const dropping& of) const {
+    if (!is_all_zero(head_, sizeof(index_header))) return true;
+    return slots_in<state_slot>(head_, state_slot_at, of.salt).newer.sequence > 1 ||
+           slots_in<commit_slot>(head_, commit_slot_at, of.salt).newer.sequence > 0;
+}
+
+/// Nothing of a header is there, and no sync has ended: a crash of the node leaves that.
+bool index_scan::is_unsynced_header(size_t at, const dropping& of) const {
+    const state_slot state = slots_in<state_slot>(head_, state_slot_at, of.salt).newer;
+    const commit_slot commit = slots_in<commit_slot>(head_, commit_slot_at, of.salt).newer;
+    return !has_synced(state, commit) && is_all_zero(head_ + at, sizeof(index_header));
+}
+
+int index_scan::read_steady_head(int fd, const dropping& of) {
+    for (int looks = 1;; ++looks) {
+        const int done = read_head(fd, of);
+        if (done <= 0 || looks == looks_at_a_head || is_steady(of)) return done;
+    }
+}
+
+bool index_scan::is_steady(const dropping& of) const {
+    uint64_t salt = of.salt;
+    if (!of.has_header) {
+        index_header header{};
+        if (check_header(0, header)) return false;
+        salt = header.salt;
+    }
+    return slots_in<state_slot>(head_, state_slot_at, salt).bad_at == 0 &&
+           slots_in<commit_slot>(head_, commit_slot_at, salt).bad_at == 0;
+}
+
+/// What is wrong with the header at that place.
+index_damage index_scan::check_header(size_t at, index_header& header) const {
     std::memcpy(&header, head_ + at, sizeof header);
-    if (std::memcmp(header.magic, index_magic, sizeof index_magic) != 0) {
-        damage_ = {index_damage::part::magic, false, static_cast<int64_t>(at), 0, 0, 0};
-        return 0;
+    if (std::memcmp(header.magic, index_magic, sizeof index_magic) != 0)
+        return damage_at(index_damage::part::magic, at);
+    const bool is_whole = header.check == check_of(header, 0);
+    if (is_whole && (header.version != format_version || header.byte_order != byte_order_mark)) {
+        index_damage other = damage_at(index_damage::part::version, at + offsetof(index_header, version));
+        other.seen = header.version;
+        return other;
     }
-    if (header.version != format_version || header.byte_order != byte_order_mark) {
-        // A version that is not known has a check that is not known.
-        const bool is_ours = header.check == check_of(header, 0);
-        damage_ = {is_ours ? index_damage::part::version : index_damage::part::header,
-                   false,
-                   static_cast<int64_t>(at) + 8,
-                   header.version,
-                   0,
-                   0};
-        return 0;
-    }
-    if (header.check != check_of(header, 0) || header.block_size != block_bytes) {
-        damage_ = {index_damage::part::header, false, static_cast<int64_t>(at), 0, 0, 0};
-        return 0;
-    }
+    if (!is_whole || header.block_size != block_bytes) return damage_at(index_damage::part::header, at);
+    return {};
+}
+
+/// 1: the header or its copy is sound; 0: neither is, or the damage is not passed over; -errno.
+int index_scan::take_header(dropping& of, dropping_table& table, index_visitor& visitor) {
+    index_header header{};
+    index_header copy{};
+    const index_damage in_header = check_header(0, header);
+    const index_damage in_copy = check_header(header_copy_at, copy);
+    const bool is_lost = in_header && is_unsynced_header(0, of);
+    const bool is_copy_lost = in_copy && is_unsynced_header(header_copy_at, of);
+    // Whose it is has to be known before anybody can say what its damage means.
+    if ((!in_header || !in_copy) && !adopt(in_header ? copy : header, of, table)) return -ENOMEM;
+    if (!in_header) return 1;
+    const index_damage lost = damage_at(index_damage::part::header, 0, true);
+    const index_damage lost_copy = damage_at(index_damage::part::header, header_copy_at, true);
+    if (!report(is_lost ? lost : in_header, visitor) ||
+        (in_copy && !report(is_copy_lost ? lost_copy : in_copy, visitor)))
+        of.has_header = false;
+    return of.has_header ? 1 : 0;
+}
+
+/// False: no memory.
+bool index_scan::adopt(const index_header& header, dropping& of, dropping_table& table) {
     of.pid = header.pid;
     of.created_ns = header.created_ns;
     of.clock_bound_ns = std::max(header.clock_bound_ns, int64_t{0});
@@ -200,31 +211,48 @@ int index_scan::read_header(size_t at, dropping& of, dropping_table& table) {
     of.salt = header.salt;
     of.rank = header.rank;
     of.has_checks = header.has_checks != 0;
-    if (!table.note_clock(of, text_in(header.host), text_in(header.boot_id))) return -ENOMEM;
-    of.has_header = true;
+    of.has_header = table.note_clock(of, text_in(header.host), text_in(header.boot_id));
+    return of.has_header;
+}
+
+/// 1: state_ and commit_ say what is there; 0: damage that is not passed over; -errno.
+int index_scan::take_slots(int fd, dropping& of, index_visitor& visitor) {
+    const auto states = slots_in<state_slot>(head_, state_slot_at, salt_);
+    const auto commits = slots_in<commit_slot>(head_, commit_slot_at, salt_);
+    state_ = states.newer;
+    commit_ = commits.newer;
+    if (states.bad_at != 0 && !report(damage_at(index_damage::part::state, states.bad_at), visitor)) return 0;
+    if (commits.bad_at != 0 && !report(damage_at(index_damage::part::commit, commits.bad_at), visitor)) return 0;
+    if (state_.sequence == 0 && states.bad_at == 0) {
+        // Its writer made one before the header. A crash of the node may leave other parts of the head only.
+        const bool is_torn = !has_synced(state_, commit_);
+        if (!report(damage_at(index_damage::part::state, state_slot_at(1), is_torn), visitor)) return 0;
+        of.is_cut = is_torn;
+        if (is_torn) commit_ = {};
+        if (is_torn) return 1;
+    }
+    // One that no sync has followed may name records that never reached the disk.
+    if (state_.sequence > 0 && commit_.sequence > state_.synced_commit) commit_ = commits.older;
+    if (state_.sequence > 0 && commit_.state_sequence > state_.sequence &&
+        !report(damage_at(index_damage::part::state, state_slot_at(commit_.state_sequence)), visitor))
+        return 0;
+    if (commit_.state_sequence > state_.sequence) go_back_to_commit();
+    if (state_.sequence == 0) {
+        if (const int done = take_all_there_is(fd); done != 0) return done;
+    }
+    if (has_sound_runs()) return 1;
+    if (!report(damage_at(index_damage::part::state, state_slot_at(state_.sequence)), visitor)) return 0;
+    state_.runs = 0;
     return 1;
 }
 
-/// False: damage that is not passed over.
-bool index_scan::read_slots(index_visitor& visitor) {
-    size_t bad_at = 0;
-    commit_slot older{};
-    if (!newer_of(head_, commit_slot_at, salt_, commit_, older, bad_at) &&
-        !report({index_damage::part::commit, false, static_cast<int64_t>(bad_at), 0, 0, 0}, visitor))
-        return false;
-    // One that no sync has followed may name records that never reached the disk.
-    if (state_.sequence > 0 && commit_.sequence > state_.synced_commit) commit_ = older;
-    if (commit_.state_sequence <= state_.sequence) return true;
-    // What was committed is newer than all states: the newest is lost.
-    const index_damage lost{
-        index_damage::part::state, false, static_cast<int64_t>(state_slot_at(commit_.state_sequence)), 0, 0, 0};
-    if (!report(lost, visitor)) return false;
+/// What was committed is newer than all states that are left.
+void index_scan::go_back_to_commit() {
     if (state_.end.is_before(commit_.end)) {
         state_.end = commit_.end;
         state_.data_bytes = commit_.data_bytes;
     }
     state_.sequence = commit_.state_sequence;
-    return true;
 }
 
 /// Without any state: up to the last record that fits its check.
@@ -234,26 +262,31 @@ int index_scan::take_all_there_is(int fd) {
     const int64_t blocks = (file.st_size - 1) / static_cast<int64_t>(block_bytes);
     if (blocks <= 0) return 0;
     state_.sequence = 1;
-    state_.end = {static_cast<uint32_t>(blocks - 1), record_room, 0};
+    state_.end = {static_cast<uint32_t>(std::min<int64_t>(blocks, UINT32_MAX) - 1), record_room, 0};
     return 0;
 }
 
+/// Whether a reader may take the runs of the state for what a writer can have left there.
+bool index_scan::has_sound_runs() const {
+    const bool is_first = state_.runs < 1 || is_sound(state_.pattern);
+    const bool is_second = state_.runs < 2 || is_sound(state_.element);
+    return state_.runs <= 2 && is_first && is_second && state_.end.used <= record_room;
+}
+
 int index_scan::read_records(int fd, dropping& of, index_visitor& visitor) {
+    if (state_.end.used > record_room) return 0;
     if (!buffer_.resize(batch_blocks * block_bytes)) return -ENOMEM;
     const uint32_t last = state_.end.block;
-    if (last - of.at.block > batch_blocks) calls_.advise_soon(fd, block_at(of.at.block), block_at(last));
+    if (last > of.at.block && last - of.at.block > batch_blocks)
+        calls_.advise_soon(fd, block_at(of.at.block), block_at(last) - block_at(of.at.block));
     while (of.at.block <= last) {
         const uint32_t first = of.at.block;
-        const size_t blocks = std::min<size_t>(last - first + 1, batch_blocks);
+        const size_t blocks = std::min<size_t>(size_t{last - first} + 1, batch_blocks);
         // Of the last block only what is written.
         const size_t wanted = first + blocks - 1 == last
                                   ? (blocks - 1) * block_bytes + sizeof(block_header) + state_.end.used
                                   : blocks * block_bytes;
-        if (state_.end.used > record_room) {
-            report({index_damage::part::state, false, block_at(last), 0, 0, 0}, visitor);
-            return 0;
-        }
-        const int64_t bytes = read_all(fd, buffer_.data(), wanted, block_at(first));
+        const int64_t bytes = read_whole(calls_, fd, buffer_.all().first(wanted), block_at(first));
         if (bytes < 0) return static_cast<int>(bytes);
         std::memset(buffer_.data() + bytes, 0, wanted - static_cast<size_t>(bytes));
         for (size_t i = 0; i < blocks; ++i) {
@@ -273,6 +306,7 @@ int index_scan::read_block(const std::byte* block, size_t present, const std::by
                            index_visitor& visitor) {
     const uint32_t number = of.at.block;
     const bool is_last = number == state_.end.block;
+    const bool is_missing = present < sizeof(block_header);
     const int64_t known_data_end = of.base.physical_end;
     block_header header{};
     std::memcpy(static_cast<void*>(&header), block, sizeof header);
@@ -280,35 +314,36 @@ int index_scan::read_block(const std::byte* block, size_t present, const std::by
         of.base = header.base;
         of.at.check = check_of_block(number, header.base, salt_);
     }
+    const uint32_t taken = of.at.used;
     const uint32_t limit = is_last ? state_.end.used : header.full_used;
     const uint32_t check = is_last ? state_.end.check : header.full_check;
-    const std::byte* const fresh = block + sizeof header + of.at.used;
-    const bool is_whole = present >= sizeof header && header.number == number && limit <= record_room &&
-                          limit >= of.at.used && (is_last || limit > 0) &&
-                          crc32c({fresh, limit - of.at.used}, of.at.check) == check;
+    const std::byte* const fresh = block + sizeof header + taken;
+    const bool is_whole = !is_missing && header.number == number && limit <= record_room && limit >= of.at.used &&
+                          (is_last || limit > 0) && crc32c({fresh, limit - of.at.used}, of.at.check) == check;
     if (is_whole) {
-        if (const int done = take_records(block, limit, false, of, visitor); done != 0) return done;
-    }
-    if (is_whole && of.at.used == limit) {
-        of.at.check = check;
-        if (!is_last) of.at = {number + 1, 0, 0};
-        return 0;
+        const int done = take_records(block, limit, false, of, visitor);
+        const bool is_all = of.at.used == limit;
+        of.at.check = is_all ? check : crc32c({fresh, of.at.used - taken}, of.at.check);
+        if (done == 0 && is_all && !is_last) of.at = {number + 1, 0, 0};
+        if (done != 0 || is_all) return done;
     }
     // Record by record as far as they go: what was written before a crash of the node is a beginning of the block.
-    if (!is_whole && header.number == number && present >= sizeof header) {
+    if (!is_whole && !is_missing && header.number == number) {
         const uint32_t most = is_last ? limit : record_room;
         if (const int done = take_records(block, most, true, of, visitor); done != 0) return done;
     }
     // A base that no record has confirmed says nothing.
     if (of.at.used == 0) of.base.physical_end = known_data_end;
-    index_damage damage;
-    damage.what = present < sizeof header ? index_damage::part::missing_block : index_damage::part::block;
-    damage.is_torn = !of.at.is_before(of.committed);
-    damage.offset = block_at(number) + static_cast<int64_t>(sizeof header) + of.at.used;
+    index_damage damage =
+        damage_at(is_missing ? index_damage::part::missing_block : index_damage::part::block,
+                  static_cast<size_t>(block_at(number)) + sizeof header + of.at.used, !of.at.is_before(of.committed));
     damage.data_from = of.base.physical_end;
-    damage.data_to = data_end_before(next, number, state_.data_bytes);
+    damage.data_to = is_missing ? state_.data_bytes : data_end_before(next, number, state_.data_bytes);
+    // Behind its end the file has nothing, however many blocks the state tells of.
+    const bool is_end = is_last || is_missing || damage.is_torn;
+    damage.is_passed = !is_end;
     if (!report(damage, visitor)) return 0;
-    if (is_last || damage.is_torn)
+    if (is_end)
         of.is_cut = true;
     else
         of.at = {number + 1, 0, 0};
@@ -338,19 +373,6 @@ int index_scan::take_records(const std::byte* block, uint32_t limit, bool each_c
         of.at.used += static_cast<uint32_t>(bytes + record_check_bytes);
     }
     return 0;
-}
-
-/// As much as there is; -errno.
-int64_t index_scan::read_all(int fd, std::byte* into, size_t bytes, int64_t offset) {
-    size_t read = 0;
-    while (read < bytes) {
-        const iovec rest{into + read, bytes - read};
-        const int64_t more = calls_.read_at(fd, &rest, 1, offset + static_cast<int64_t>(read));
-        if (more < 0) return more;
-        if (more == 0) break;
-        read += static_cast<size_t>(more);
-    }
-    return static_cast<int64_t>(read);
 }
 
 }  // namespace halcyon::logfs

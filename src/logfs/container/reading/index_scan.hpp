@@ -9,32 +9,9 @@
 #include "logfs/container/format/record_coding.hpp"
 #include "logfs/container/reading/dropping.hpp"
 #include "logfs/container/reading/dropping_table.hpp"
+#include "logfs/container/reading/index_damage.hpp"
 
 namespace halcyon::logfs {
-
-/// What is wrong with an index dropping.
-struct index_damage {
-    enum class part : uint8_t {
-        none,
-        magic,         ///< it is none of ours
-        version,       ///< of another format version, in `seen`
-        header,        ///< the rest of its header
-        state,         ///< a slot of its state
-        commit,        ///< a slot of its commit
-        block,         ///< a block's records
-        missing_block  ///< the file ends before it
-    };
-    part what = part::none;
-    bool is_torn = false;  ///< behind the last commit: as a crash of the node leaves it
-    int64_t offset = 0;
-    uint64_t seen = 0;
-    /// Of a block: the part of the data dropping that its lost records may name.
-    int64_t data_from = 0;
-    int64_t data_to = 0;
-
-    explicit operator bool() const { return what != part::none; }
-    [[nodiscard]] const char* description() const;
-};
 
 /// Is given what an index dropping holds.
 class index_visitor {
@@ -60,15 +37,23 @@ class index_scan {
     [[nodiscard]] const index_damage& damage() const { return damage_; }
 
   private:
-    int read_head(int fd, dropping& of);
-    int read_header(size_t at, dropping& of, dropping_table& table);
-    bool read_slots(index_visitor& visitor);
+    int read_head(int fd, const dropping& of);
+    [[nodiscard]] bool is_begun(const dropping& of) const;
+    [[nodiscard]] bool is_unsynced_header(size_t at, const dropping& of) const;
+    int read_steady_head(int fd, const dropping& of);
+    [[nodiscard]] bool is_steady(const dropping& of) const;
+    static bool adopt(const index_header& header, dropping& of, dropping_table& table);
+    int take_header(dropping& of, dropping_table& table, index_visitor& visitor);
+    [[nodiscard]] index_damage check_header(size_t at, index_header& header) const;
+    int take_slots(int fd, dropping& of, index_visitor& visitor);
+    void go_back_to_commit();
     int take_all_there_is(int fd);
+    [[nodiscard]] bool has_sound_runs() const;
+    void take_state(dropping& of);
     int read_records(int fd, dropping& of, index_visitor& visitor);
     int read_block(const std::byte* block, size_t present, const std::byte* next, dropping& of, index_visitor& visitor);
     int take_records(const std::byte* block, uint32_t limit, bool each_checked, dropping& of, index_visitor& visitor);
-    int64_t read_all(int fd, std::byte* into, size_t bytes, int64_t offset);
-    bool report(index_damage what, index_visitor& visitor);
+    bool report(const index_damage& what, index_visitor& visitor);
 
     file_calls& calls_;
     page_array<std::byte> buffer_;

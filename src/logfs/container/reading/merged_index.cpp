@@ -6,18 +6,6 @@
 namespace halcyon::logfs {
 namespace {
 
-int64_t floor_of(int64_t a, int64_t b) {
-    const int64_t quotient = a / b;
-    return a % b < 0 ? quotient - 1 : quotient;
-}
-
-bool collect_extent(const extent& from, int64_t begin, int64_t end, page_array<piece>& into) {
-    piece found{from.start, from.end(), from.physical, from.time_ns, from.time_ns, from.dropping, false, 0};
-    if (from.is_exact == 0) found.error_exponent = extent::error_exponent;
-    found.clip(begin, end);
-    return into.push(found);
-}
-
 run run_of(const extent& from) {
     run what{from.start, from.length, 0, 1, from.physical, from.time_ns, from.time_ns, 0, 0};
     if (from.is_exact == 0) what.error_exponent = extent::error_exponent;
@@ -37,16 +25,6 @@ run as_extent(const run& what) {
     return whole;
 }
 
-/// Where each element replaces the one before.
-run last_element(const run& what) {
-    run last = what;
-    last.physical += what.length * (what.count - 1);
-    last.count = 1;
-    last.stride = 0;
-    last.first_ns = last.last_ns;
-    return last;
-}
-
 run element_of(const run& what, int64_t i) {
     const int64_t time_ns = what.time_of(i);
     return {what.start_of(i), what.length,         0, 1, what.physical + i * what.length, time_ns,
@@ -55,9 +33,8 @@ run element_of(const run& what, int64_t i) {
 
 }  // namespace
 
-merged_index::merged_index(memory_source& memory, const dropping_table& writers, bool keeps_dead)
+merged_index::merged_index(memory_source& memory, const dropping_table& writers)
     : memory_(memory),
-      keeps_dead_(keeps_dead),
       fresh_runs_(memory),
       fresh_extents_(memory),
       run_levels_(memory),
@@ -70,10 +47,16 @@ void merged_index::reach_to(int64_t end) {
 }
 
 bool merged_index::add(uint32_t dropping, const run& what) {
+    if (!place(dropping, what)) return false;
+    latest_ns_ = std::max(latest_ns_, what.last_ns);
     reach_to(end_after_cuts(dropping, what));
+    return true;
+}
+
+bool merged_index::place(uint32_t dropping, const run& what) {
     if (!what.is_pattern()) return add_single(dropping, what);
     if (what.stride == what.length) return add_single(dropping, as_extent(what));
-    if (what.stride == 0) return add_single(dropping, last_element(what));
+    if (what.stride == 0) return add_single(dropping, last_element_of(what));
     if (what.count >= least_elements) return add_placed({what, dropping, false});
     for (int64_t i = 0; i < what.count; ++i) {
         if (!add_single(dropping, element_of(what, i))) return false;
@@ -84,8 +67,8 @@ bool merged_index::add(uint32_t dropping, const run& what) {
 /// In little room where the time is one moment, or nearly.
 bool merged_index::add_single(uint32_t dropping, const run& what) {
     constexpr int64_t doubt_ns = int64_t{1} << extent::error_exponent;
-    if (what.length > extent::longest || what.span_ns() + what.error_ns() > doubt_ns)
-        return add_placed({what, dropping, false});
+    const bool is_a_moment = what.error_ns() <= doubt_ns && what.span_ns() <= doubt_ns - what.error_ns();
+    if (what.length > extent::longest || !is_a_moment) return add_placed({what, dropping, false});
     extent small;
     small.start = what.start;
     small.time_ns = what.last_ns;
@@ -104,17 +87,24 @@ bool merged_index::add_hole(uint32_t dropping, int64_t start, int64_t length, in
     return add_placed({{start, length, 0, 1, 0, time_ns, time_ns, 0, 0}, dropping, true});
 }
 
+/// Mostly nothing that is here is later, and there is nothing to measure.
 bool merged_index::add_cut(uint32_t dropping, int64_t size, int64_t time_ns) {
-    is_measured_ = false;
+    if (cuts_.empty() || cuts_.is_after(time_ns, dropping, cuts_.latest())) {
+        is_measured_ = time_ns > latest_ns_;
+        if (is_measured_) size_ = size;
+    }
     return cuts_.add({size, time_ns, dropping});
 }
 
 bool merged_index::add_reach(uint32_t dropping, int64_t size, int64_t time_ns) {
+    latest_ns_ = std::max(latest_ns_, time_ns);
     if (cuts_.empty() || cuts_.is_after(time_ns, dropping, cuts_.latest())) reach_to(size);
     return reaches_.add({size, time_ns, dropping});
 }
 
 bool merged_index::settle() {
+    cuts_.settle();
+    reaches_.settle();
     return (fresh_extents_.size() <= most_fresh || settle_extents()) &&
            (fresh_runs_.size() <= most_fresh || settle_runs());
 }
@@ -139,7 +129,7 @@ bool merged_index::settle_extents() {
     if (!move_long_extents(fresh_extents_, longest)) return false;
     if (fresh_extents_.empty()) return true;
     fresh_extents_.shrink();
-    if (!extent_levels_.next().build(fresh_extents_, longest, keeps_dead_)) return false;
+    if (!extent_levels_.next().build(fresh_extents_, longest)) return false;
     extent_levels_.keep_next();
     fresh_extents_.release();
     return true;
@@ -150,10 +140,13 @@ bool merged_index::move_long_extents(page_array<extent>& from, int64_t& longest)
     int64_t bytes = 0;
     for (const extent& each : from) bytes += each.length;
     const int64_t most = 4 * (bytes / static_cast<int64_t>(from.size()) + 1);
+    const auto is_long = [&](const extent& each) { return each.length > most; };
+    const auto moved = static_cast<size_t>(std::count_if(from.begin(), from.end(), is_long));
+    if (!fresh_runs_.reserve(fresh_runs_.size() + moved)) return false;
     size_t kept = 0;
     for (size_t i = 0; i < from.size(); ++i) {
         const extent each = from[i];
-        if (each.length > most) {
+        if (is_long(each)) {
             if (!add_placed({run_of(each), each.dropping, false})) return false;
             continue;
         }
@@ -164,53 +157,40 @@ bool merged_index::move_long_extents(page_array<extent>& from, int64_t& longest)
     return true;
 }
 
-bool merged_index::collect(int64_t begin, int64_t end, page_array<piece>& into) {
-    for (const size_history::change& cut : cuts_) {
-        if (cut.size >= end) break;
-        if (!into.push({std::max(cut.size, begin), end, 0, cut.time_ns, cut.time_ns, cut.dropping, true, 0}))
-            return false;
-    }
+bool merged_index::collect(piece_collector& into) {
+    if (!collect_cuts(into)) return false;
+    const auto take_run = [&](const placed_run& found) { return into.add(found.what, found.dropping, found.is_hole); };
+    const auto take_extent = [&](const extent& found) { return into.add(found); };
     for (const placed_run& each : fresh_runs_) {
-        if (each.what.low() < end && each.what.high() > begin && !collect_run(each, begin, end, into)) return false;
+        if (into.overlaps(each.what.low(), each.what.high()) && !take_run(each)) return false;
     }
     for (const extent& each : fresh_extents_) {
-        if (each.start < end && each.end() > begin && !collect_extent(each, begin, end, into)) return false;
+        if (into.overlaps(each.start, each.end()) && !take_extent(each)) return false;
     }
-    const auto take_run = [&](const placed_run& found) { return collect_run(found, begin, end, into); };
     for (const run_level& level : run_levels_) {
-        if (!level.overlapping(begin, end, take_run)) return false;
+        if (!level.overlapping(into.begin(), into.end(), take_run)) return false;
     }
-    const auto take_extent = [&](const extent& found) { return collect_extent(found, begin, end, into); };
     for (extent_level& level : extent_levels_) {
-        if (!level.overlapping(begin, end, take_extent)) return false;
+        if (!level.overlapping(into.begin(), into.end(), take_extent)) return false;
     }
     return true;
 }
 
-bool merged_index::collect_run(const placed_run& from, int64_t begin, int64_t end, page_array<piece>& into) {
-    const run& what = from.what;
-    if (!what.is_pattern()) {
-        piece whole{what.start,    what.start + what.length,
-                    what.physical, what.first_ns,
-                    what.last_ns,  from.dropping,
-                    from.is_hole,  static_cast<uint8_t>(what.error_exponent)};
-        whole.clip(begin, end);
-        return into.push(whole);
-    }
-    if (what.stride == 0) return collect_run({last_element(what), from.dropping, false}, begin, end, into);
-    // Places from the lowest element up, also where they were written downwards.
-    const int64_t low = what.low();
-    const int64_t step = what.stride > 0 ? what.stride : -what.stride;
-    const int64_t first = std::max(int64_t{0}, floor_of(begin - (low + what.length), step) + 1);
-    const int64_t last = std::min(what.count - 1, floor_of(end - 1 - low, step));
-    for (int64_t place = first; place <= last; ++place) {
-        const int64_t i = what.stride > 0 ? place : what.count - 1 - place;
-        const int64_t start = low + place * step;
-        const int64_t time_ns = what.time_of(i);
-        piece found{start,         start + what.length, what.physical + i * what.length,          time_ns, time_ns,
-                    from.dropping, from.is_hole,        static_cast<uint8_t>(what.error_exponent)};
-        if (start < begin || found.end > end) found.clip(begin, end);
-        if (!into.push(found)) return false;
+/// Each makes a hole of all that is behind it. Of those that cover the whole range the latest one covers the others,
+/// and it is the one to most.
+bool merged_index::collect_cuts(piece_collector& into) {
+    cuts_.settle();
+    const size_history::change* cut = std::partition_point(
+        cuts_.begin(), cuts_.end(), [&](const size_history::change& each) { return each.size <= into.begin(); });
+    if (cut != cuts_.begin()) --cut;
+    for (; cut != cuts_.end() && cut->size < into.end(); ++cut) {
+        piece behind;
+        behind.start = cut->size;
+        behind.end = into.end();
+        behind.time_ns = cut->time_ns;
+        behind.dropping = cut->dropping;
+        behind.is_hole = true;
+        if (!into.add(behind)) return false;
     }
     return true;
 }
@@ -262,6 +242,8 @@ int64_t merged_index::size() {
 
 void merged_index::measure() {
     is_measured_ = true;
+    cuts_.settle();
+    reaches_.settle();
     size_ = cuts_.empty() ? 0 : cuts_.latest().size;
     const auto take_runs = [&](const page_array<placed_run>& runs) {
         for (const placed_run& each : runs) {

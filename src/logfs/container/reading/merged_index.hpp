@@ -9,6 +9,7 @@
 #include "logfs/container/reading/extent_level.hpp"
 #include "logfs/container/reading/levels.hpp"
 #include "logfs/container/reading/piece.hpp"
+#include "logfs/container/reading/piece_collector.hpp"
 #include "logfs/container/reading/run_level.hpp"
 #include "logfs/container/reading/size_history.hpp"
 
@@ -20,8 +21,7 @@ namespace halcyon::logfs {
 /// False where there is no memory.
 class merged_index {
   public:
-    /// `keeps_dead`: also what can never be read again.
-    merged_index(memory_source& memory, const dropping_table& writers, bool keeps_dead);
+    merged_index(memory_source& memory, const dropping_table& writers);
 
     [[nodiscard]] bool add(uint32_t dropping, const run& what);
     [[nodiscard]] bool add_hole(uint32_t dropping, int64_t start, int64_t length, int64_t time_ns);
@@ -31,13 +31,12 @@ class merged_index {
     /// What was added is put where it is found quickly.
     [[nodiscard]] bool settle();
 
-    /// All pieces that overlap [begin, end), cut to it; those of one run by where they start.
-    [[nodiscard]] bool collect(int64_t begin, int64_t end, page_array<piece>& into);
+    /// What overlaps the collector's range and can be seen there; of one run by where it starts. The pieces are good
+    /// until something is added. False, too, where they are more than the collector takes.
+    [[nodiscard]] bool collect(piece_collector& into);
     /// The first position, `position` or behind it, where something begins; INT64_MAX: nothing does.
     [[nodiscard]] int64_t next_start(int64_t position);
-
     /// The same of a run that is not here.
-    [[nodiscard]] static bool collect_run(const placed_run& from, int64_t begin, int64_t end, page_array<piece>& into);
     [[nodiscard]] static int64_t next_start_of(const run& what, int64_t position);
 
     /// Where the file ends by what is here: by the latest cut and what is later.
@@ -53,22 +52,24 @@ class merged_index {
     /// Patterns of fewer elements are kept as extents.
     static constexpr int64_t least_elements = 5;
 
+    [[nodiscard]] bool place(uint32_t dropping, const run& what);
     [[nodiscard]] bool add_single(uint32_t dropping, const run& what);
     [[nodiscard]] bool add_placed(const placed_run& what);
     [[nodiscard]] bool settle_runs();
     [[nodiscard]] bool settle_extents();
     [[nodiscard]] bool move_long_extents(page_array<extent>& from, int64_t& longest);
+    [[nodiscard]] bool collect_cuts(piece_collector& into);
     void reach_to(int64_t end);
     void measure();
 
     memory_source& memory_;
-    bool keeps_dead_;
     page_array<placed_run> fresh_runs_;
     page_array<extent> fresh_extents_;
     levels<run_level> run_levels_;
     levels<extent_level> extent_levels_;
     size_history cuts_;
     size_history reaches_;
+    int64_t latest_ns_ = 0;  // of all runs and reaches
     int64_t size_ = 0;
     bool is_measured_ = true;
 };

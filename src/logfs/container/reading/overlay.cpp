@@ -1,9 +1,14 @@
 #include "logfs/container/reading/overlay.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <utility>
 
 namespace halcyon::logfs {
+namespace {
 
+/// As a part of the one before where it goes on with that.
 bool append_segment(page_array<segment>& out, const segment& what) {
     if (what.length == 0) return true;
     if (!out.empty() && out.back().end() == what.start) {
@@ -19,188 +24,193 @@ bool append_segment(page_array<segment>& out, const segment& what) {
     return out.push(what);
 }
 
-bool overlay::resolve(int64_t begin, int64_t end, page_array<segment>& out, page_array<conflict>* conflicts) {
-    if (!sort()) return false;
-    for (size_t i = 1; i < pieces_.size(); ++i) {
-        if (pieces_[i - 1].end <= pieces_[i].start) continue;
-        bool no_memory = false;
-        const bool in_one_order = conflicts == nullptr && is_in_one_order(no_memory);
-        if (no_memory) return false;
-        return in_one_order ? put_over_each_other(begin, end, out) : compare_each(begin, end, out, conflicts);
+__extension__ typedef __int128 wide;
+
+/// The time of a byte of a piece: first_ns + span_ns * into / length.
+struct moment {
+    int64_t first_ns;
+    int64_t span_ns;
+    int64_t into;
+    int64_t length;
+
+    moment(const piece& of, int64_t position) : first_ns(of.time_ns), span_ns(0), into(0), length(1) {
+        if (of.line == nullptr) return;
+        first_ns = of.line->first_ns;
+        span_ns = of.line->span_ns();
+        into = position - of.line->start;
+        length = of.line->length;
     }
-    // As in most files: nobody wrote what another did.
+};
+
+/// Whether a product of these, none of which is below 0, has so few bits that three of them can be added.
+bool is_small(int64_t a, int64_t b, int64_t c) {
+    const auto bits = [](int64_t number) { return std::bit_width(static_cast<uint64_t>(number)); };
+    return bits(a) + bits(b) + bits(c) <= 125;
+}
+
+/// Above 0: at this position `a` is later. Nothing is rounded: so three that are close to each other are in one order.
+int compare_times(const piece& a, const piece& b, int64_t position) {
+    if (a.line == nullptr && b.line == nullptr) return (a.time_ns > b.time_ns) - (a.time_ns < b.time_ns);
+    const moment one(a, position);
+    const moment other(b, position);
+    const int64_t apart_ns = one.first_ns - other.first_ns;
+    if (is_small(std::abs(apart_ns), one.length, other.length) && is_small(one.span_ns, one.into, other.length) &&
+        is_small(other.span_ns, other.into, one.length)) {
+        const wide later = wide{apart_ns} * one.length * other.length + wide{one.span_ns} * one.into * other.length -
+                           wide{other.span_ns} * other.into * one.length;
+        return (later > 0) - (later < 0);
+    }
+    const int64_t time_a = a.time_at(position);
+    const int64_t time_b = b.time_at(position);
+    return (time_a > time_b) - (time_a < time_b);
+}
+
+}  // namespace
+
+bool append_segments(std::span<const piece> layer, int64_t begin, int64_t end, page_array<segment>& out) {
     int64_t at = begin;
-    for (const piece& each : pieces_) {
+    for (const piece& each : layer) {
         if (!append_segment(out, {at, each.start - at, segment::hole, 0})) return false;
         const int64_t physical = each.is_hole ? segment::hole : each.physical;
-        if (!append_segment(out, {each.start, each.end - each.start, physical, each.dropping})) return false;
+        const uint32_t dropping = each.is_hole ? 0 : each.dropping;
+        if (!append_segment(out, {each.start, each.end - each.start, physical, dropping})) return false;
         at = each.end;
     }
     return append_segment(out, {at, end - at, segment::hole, 0});
 }
 
-/// Where sorted stretches begin: each run gives one.
-bool overlay::find_sorted_stretches() {
-    bounds_.clear();
-    for (size_t i = 0; i < pieces_.size(); ++i) {
-        if ((i == 0 || pieces_[i].start < pieces_[i - 1].start) && !bounds_.push(i)) return false;
+/// What is left of a layer while it is merged: `now`, and all behind it.
+class overlay::layer {
+  public:
+    explicit layer(std::span<const piece> all) : behind_(all) { go_on(); }
+
+    piece now;
+
+    [[nodiscard]] bool is_done() const { return is_done_; }
+    void go_on() {
+        is_done_ = behind_.empty();
+        if (is_done_) return;
+        now = behind_.front();
+        behind_ = behind_.subspan(1);
     }
-    return bounds_.push(pieces_.size());
+    [[nodiscard]] bool append_to(page_array<piece>& out) const {
+        return is_done_ || (out.push(now) && out.append(behind_));
+    }
+
+  private:
+    std::span<const piece> behind_;
+    bool is_done_ = false;
+};
+
+bool overlay::find_layers() {
+    layers_.clear();
+    for (size_t i = 0; i < pieces_.size(); ++i) {
+        if ((i == 0 || pieces_[i].start < pieces_[i - 1].end) && !layers_.push(i)) return false;
+    }
+    return layers_.push(pieces_.size());
 }
 
-/// Two sorted stretches are merged into one until there is one.
-bool overlay::sort() {
-    if (!find_sorted_stretches()) return false;
-    if (bounds_.size() > 2 && !scratch_.resize(pieces_.size())) return false;
-    const auto is_before = [](const piece& a, const piece& b) { return a.start < b.start; };
-    while (bounds_.size() > 2) {
-        next_bounds_.clear();
-        for (size_t i = 0; i + 1 < bounds_.size(); i += 2) {
-            const size_t first = bounds_[i];
-            const size_t second = bounds_[i + 1];
-            const size_t end = i + 2 < bounds_.size() ? bounds_[i + 2] : second;
-            std::merge(pieces_.begin() + first, pieces_.begin() + second, pieces_.begin() + second,
-                       pieces_.begin() + end, scratch_.begin() + first, is_before);
-            if (!next_bounds_.push(first)) return false;
+bool overlay::resolve() {
+    if (!find_layers()) return false;
+    while (layers_.size() > 2) {
+        merged_.clear();
+        next_layers_.clear();
+        const std::span<const piece> all = pieces_.all();
+        for (size_t i = 0; i + 1 < layers_.size(); i += 2) {
+            if (!next_layers_.push(merged_.size())) return false;
+            const auto one = all.subspan(layers_[i], layers_[i + 1] - layers_[i]);
+            const bool is_alone = i + 2 == layers_.size();
+            const bool done = is_alone ? merged_.append(one)
+                                       : merge(one, all.subspan(layers_[i + 1], layers_[i + 2] - layers_[i + 1]));
+            if (!done) return false;
         }
-        if (!next_bounds_.push(pieces_.size())) return false;
-        pieces_.swap(scratch_);
-        bounds_.swap(next_bounds_);
+        if (!next_layers_.push(merged_.size())) return false;
+        pieces_.swap(merged_);
+        layers_.swap(next_layers_);
     }
     return true;
 }
 
-/// Whether each piece is older than another or later as a whole: nothing was written while a line of times goes on.
-bool overlay::is_in_one_order(bool& no_memory) {
-    const auto is_moment = [](const piece& each) { return each.first_ns == each.last_ns; };
-    if (std::all_of(pieces_.begin(), pieces_.end(), is_moment)) return true;
-    moments_.clear();
-    for (const piece& each : pieces_) {
-        if (!moments_.push(each.last_ns)) {
-            no_memory = true;
+void overlay::release() {
+    pieces_.release();
+    merged_.release();
+    layers_.release();
+    next_layers_.release();
+}
+
+bool overlay::merge(std::span<const piece> one, std::span<const piece> other) {
+    layer a(one);
+    layer b(other);
+    layer* first = &a;
+    layer* second = &b;
+    while (!a.is_done() && !b.is_done()) {
+        if (second->now.start < first->now.start) std::swap(first, second);
+        if (first->now.end <= second->now.start) {
+            if (!merged_.push(first->now)) return false;
+            first->go_on();
+        } else if (!put_over(*first, *second)) {
             return false;
         }
     }
-    std::sort(moments_.begin(), moments_.end());
-    return std::all_of(pieces_.begin(), pieces_.end(), [&](const piece& each) {
-        // Of a line, the first end that is not before it has to be its own.
-        return is_moment(each) || *std::lower_bound(moments_.begin(), moments_.end(), each.first_ns) == each.last_ns;
-    });
+    return a.append_to(merged_) && b.append_to(merged_);
 }
 
-/// Of pieces in one order.
-bool overlay::is_later(const piece& a, const piece& b) const {
-    if (a.last_ns != b.last_ns) return a.last_ns > b.last_ns;
-    if (a.dropping != b.dropping) return writers_.is_later_of_same_time(a.dropping, b.dropping);
-    return a.physical > b.physical;
-}
-
-/// From left to right, with a heap of what was begun: its top is what counts, once it has not ended.
-bool overlay::put_over_each_other(int64_t begin, int64_t end, page_array<segment>& out) {
-    const auto is_below = [&](uint32_t a, uint32_t b) { return is_later(pieces_[b], pieces_[a]); };
-    active_.clear();
-    size_t next = 0;
-    for (int64_t at = begin; at < end;) {
-        for (; next < pieces_.size() && pieces_[next].start <= at; ++next) {
-            if (!active_.push(static_cast<uint32_t>(next))) return false;
-            std::push_heap(active_.begin(), active_.end(), is_below);
-        }
-        while (!active_.empty() && pieces_[active_[0]].end <= at) {
-            std::pop_heap(active_.begin(), active_.end(), is_below);
-            active_.pop();
-        }
-        const int64_t next_start = next < pieces_.size() ? std::min(end, pieces_[next].start) : end;
-        if (active_.empty()) {
-            if (!append_segment(out, {at, next_start - at, segment::hole, 0})) return false;
-            at = next_start;
-            continue;
-        }
-        const piece& top = pieces_[active_[0]];
-        const int64_t until = std::min(next_start, top.end);
-        const int64_t physical = top.is_hole ? segment::hole : top.physical + (at - top.start);
-        if (!append_segment(out, {at, until - at, physical, top.dropping})) return false;
-        at = until;
+/// Both are where the second one begins. Which of them counts there keeps it, up to where one ends, or where the other
+/// one counts.
+bool overlay::put_over(layer& first, layer& second) {
+    const int64_t begin = second.now.start;
+    const order which = order_of(first.now, second.now);
+    const bool is_changed = begin >= which.changes_at;
+    const bool is_first = which.is_first != is_changed;
+    if (!is_first && first.now.start < begin) {
+        if (!merged_.push(first.now.until(begin))) return false;
+        first.now.begin_at(begin);
+    }
+    layer& shown = is_first ? first : second;
+    layer& hidden = is_first ? second : first;
+    const int64_t both_end = std::min(first.now.end, second.now.end);
+    if (!is_changed && which.changes_at < both_end) {
+        if (!merged_.push(shown.now.until(which.changes_at))) return false;
+        shown.now.begin_at(which.changes_at);
+        hidden.now.begin_at(which.changes_at);
+    } else if (hidden.now.end <= shown.now.end) {
+        hidden.go_on();
+    } else {
+        hidden.now.begin_at(shown.now.end);
+        if (!merged_.push(shown.now)) return false;
+        shown.go_on();
     }
     return true;
 }
 
-/// Where times cross, or doubts are to be found: each with each at every position.
-bool overlay::compare_each(int64_t begin, int64_t end, page_array<segment>& out, page_array<conflict>* conflicts) {
-    active_.clear();
-    size_t next = 0;
-    for (int64_t at = begin; at < end;) {
-        size_t kept = 0;
-        for (const uint32_t each : active_) {
-            if (pieces_[each].end > at) active_[kept++] = each;
-        }
-        active_.cut(kept);
-        for (; next < pieces_.size() && pieces_[next].start <= at; ++next) {
-            if (pieces_[next].end > at && !active_.push(static_cast<uint32_t>(next))) return false;
-        }
-        int64_t until = next < pieces_.size() ? std::min(end, pieces_[next].start) : end;
-        if (active_.empty()) {
-            if (!append_segment(out, {at, until - at, segment::hole, 0})) return false;
-            at = until;
-            continue;
-        }
-        const piece* winner = &pieces_[active_[0]];
-        for (const uint32_t each : active_) {
-            if (is_over(pieces_[each], *winner, at)) winner = &pieces_[each];
-        }
-        until = std::min(until, winner->end);
-        for (const uint32_t each : active_) {
-            if (&pieces_[each] != winner) until = first_over(pieces_[each], *winner, at, until);
-        }
-        const int64_t physical = winner->is_hole ? segment::hole : winner->physical + (at - winner->start);
-        if (!append_segment(out, {at, until - at, physical, winner->dropping})) return false;
-        if (conflicts != nullptr && active_.size() > 1 && !note_conflicts(*winner, at, until, *conflicts)) return false;
-        at = until;
+/// Over all of their lines, not only what is looked at: so every reader sees the change in the same place.
+overlay::order overlay::order_of(const piece& a, const piece& b) const {
+    if (a.line == nullptr && b.line == nullptr) return {is_over(a, b, a.start), INT64_MAX};
+    int64_t begin = INT64_MIN;
+    int64_t end = INT64_MAX;
+    for (const run* const line : {a.line, b.line}) {
+        if (line == nullptr) continue;
+        begin = std::max(begin, line->start);
+        end = std::min(end, line->start + line->length);
     }
-    return true;
+    const bool is_first = is_over(a, b, begin);
+    if (is_over(a, b, end - 1) == is_first) return {is_first, INT64_MAX};
+    int64_t before = begin;
+    int64_t after = end - 1;
+    while (after - before > 1) {
+        const int64_t middle = before + (after - before) / 2;
+        (is_over(a, b, middle) == is_first ? before : after) = middle;
+    }
+    return {is_first, after};
 }
 
-/// Whether `a` counts rather than `b` at a position of both.
+/// Whether `a` counts rather than `b` at a position.
 bool overlay::is_over(const piece& a, const piece& b, int64_t position) const {
-    if (&a == &b) return false;
-    const int64_t time_a = a.time_at(position);
-    const int64_t time_b = b.time_at(position);
-    if (time_a != time_b) return time_a > time_b;
+    const int later = compare_times(a, b, position);
+    if (later != 0) return later > 0;
     if (a.dropping != b.dropping) return writers_.is_later_of_same_time(a.dropping, b.dropping);
-    // One writer gives each write a time of its own, but a line through times may meet another for a moment.
-    return a.physical > b.physical;
-}
-
-/// The first position behind `begin` and not behind `end` where `other`, which may end before, counts rather than the
-/// winner; `end`: nowhere. Times lie on lines, so that from there on it does.
-int64_t overlay::first_over(const piece& other, const piece& winner, int64_t begin, int64_t end) const {
-    const int64_t last = std::min(end, other.end) - 1;
-    const bool are_moments = other.first_ns == other.last_ns && winner.first_ns == winner.last_ns;
-    if (last <= begin || are_moments || !is_over(other, winner, last)) return end;
-    int64_t not_over = begin;
-    int64_t over = last;
-    while (over - not_over > 1) {
-        const int64_t middle = not_over + (over - not_over) / 2;
-        (is_over(other, winner, middle) ? over : not_over) = middle;
-    }
-    return over;
-}
-
-bool overlay::is_in_doubt(const piece& a, const piece& b, int64_t position) const {
-    if (a.dropping == b.dropping) return false;
-    const int64_t time_a = a.time_at(position);
-    const int64_t time_b = b.time_at(position);
-    const int64_t apart = time_a > time_b ? time_a - time_b : time_b - time_a;
-    const int64_t doubt = writers_.clock_doubt_ns(a.dropping, b.dropping) + a.error_ns() + b.error_ns();
-    return apart <= doubt && !writers_.has_epoch_between(a.dropping, time_a, b.dropping, time_b);
-}
-
-bool overlay::note_conflicts(const piece& winner, int64_t begin, int64_t end, page_array<conflict>& out) const {
-    for (const uint32_t each : active_) {
-        const piece& other = pieces_[each];
-        if (&other == &winner || !is_in_doubt(winner, other, begin)) continue;
-        return out.push({begin, std::min(end, other.end) - begin, winner.dropping, other.dropping});
-    }
-    return true;
+    // A writer gives each write a time of its own, but other programs' containers have coarser ones.
+    return a.physical - a.start > b.physical - b.start;
 }
 
 }  // namespace halcyon::logfs

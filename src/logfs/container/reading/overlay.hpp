@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "logfs/container/files/memory_source.hpp"
 #include "logfs/container/files/page_array.hpp"
@@ -10,56 +11,48 @@
 
 namespace halcyon::logfs {
 
-/// A range that two writers wrote at times that do not say which was first.
-struct conflict {
-    int64_t start;
-    int64_t length;
-    uint32_t shown;   ///< whose bytes are read
-    uint32_t hidden;  ///< whose are not
-};
-
 /// Puts pieces over each other, the later ones on top.
+///
+/// Pieces lie in *layers*: in a layer each begins where the one before has ended, or behind that. Two layers are merged
+/// into one, until there is one. No merge makes many more than twice as many pieces as it takes: so n pieces take about
+/// n log n steps, however they lie.
 class overlay {
   public:
     overlay(memory_source& memory, const dropping_table& writers)
-        : writers_(writers),
-          pieces_(memory),
-          scratch_(memory),
-          bounds_(memory),
-          next_bounds_(memory),
-          active_(memory),
-          moments_(memory) {}
+        : writers_(writers), pieces_(memory), merged_(memory), layers_(memory), next_layers_(memory) {}
 
-    /// To be filled with what overlaps a range, cut to it. Those that overlap it anew begin with none.
+    /// To be filled, in any order; pieces of one run that follow one another there are one layer.
     [[nodiscard]] page_array<piece>& pieces() { return pieces_; }
 
-    /// Appends what the range [begin, end) reads as, without a gap, from what is in pieces(). Conflicts too, unless
-    /// null. False: no memory.
-    [[nodiscard]] bool resolve(int64_t begin, int64_t end, page_array<segment>& out, page_array<conflict>* conflicts);
+    /// Leaves of pieces() what counts, as one layer. False: no memory.
+    [[nodiscard]] bool resolve();
+    /// Its memory goes back; there are no pieces then.
+    void release();
 
   private:
-    [[nodiscard]] bool sort();
-    [[nodiscard]] bool find_sorted_stretches();
-    [[nodiscard]] bool put_over_each_other(int64_t begin, int64_t end, page_array<segment>& out);
-    [[nodiscard]] bool compare_each(int64_t begin, int64_t end, page_array<segment>& out,
-                                    page_array<conflict>* conflicts);
-    [[nodiscard]] bool is_in_one_order(bool& no_memory);
-    [[nodiscard]] bool is_later(const piece& a, const piece& b) const;
+    class layer;
+
+    /// Which of two pieces counts: the first one in front of `changes_at` and the other one from there on, or, unless
+    /// `is_first`, the other way round.
+    struct order {
+        bool is_first;
+        int64_t changes_at;
+    };
+
+    [[nodiscard]] bool find_layers();
+    [[nodiscard]] bool merge(std::span<const piece> one, std::span<const piece> other);
+    [[nodiscard]] bool put_over(layer& first, layer& second);
+    [[nodiscard]] order order_of(const piece& a, const piece& b) const;
     [[nodiscard]] bool is_over(const piece& a, const piece& b, int64_t position) const;
-    [[nodiscard]] int64_t first_over(const piece& other, const piece& winner, int64_t begin, int64_t end) const;
-    [[nodiscard]] bool is_in_doubt(const piece& a, const piece& b, int64_t position) const;
-    [[nodiscard]] bool note_conflicts(const piece& winner, int64_t begin, int64_t end, page_array<conflict>& out) const;
 
     const dropping_table& writers_;
     page_array<piece> pieces_;
-    page_array<piece> scratch_;
-    page_array<size_t> bounds_;  // of stretches that are sorted
-    page_array<size_t> next_bounds_;
-    page_array<uint32_t> active_;  // pieces at the current position
-    page_array<int64_t> moments_;
+    page_array<piece> merged_;
+    page_array<size_t> layers_;  // where each begins, and where the last one ends
+    page_array<size_t> next_layers_;
 };
 
-/// Appends a segment, as a part of the one before where it goes on with that.
-[[nodiscard]] bool append_segment(page_array<segment>& out, const segment& what);
+/// Appends what [begin, end) reads as, without a gap, of a layer of pieces that lie in it. False: no memory.
+[[nodiscard]] bool append_segments(std::span<const piece> layer, int64_t begin, int64_t end, page_array<segment>& out);
 
 }  // namespace halcyon::logfs

@@ -7,36 +7,39 @@
 
 namespace halcyon::logfs {
 
-/// One range of the file that one writer wrote, or made a hole. Times of its bytes lie on a line from its first byte to
-/// behind its last.
+/// One range of the file that one writer wrote, or made a hole.
 struct piece {
     int64_t start = 0;
     int64_t end = 0;
-    int64_t physical = 0;
-    int64_t first_ns = 0;
-    int64_t last_ns = 0;
+    int64_t physical = 0;  ///< of `start`
+    int64_t time_ns = 0;
+    /// The single extent that this is a part of, where the times of its bytes lie on a line. It stays where it is for
+    /// as long as the piece is used. So a byte has one time, whatever part of the extent is looked at. Null: all of it
+    /// was written at `time_ns`.
+    const run* line = nullptr;
     uint32_t dropping = 0;
     bool is_hole = false;
     uint8_t error_exponent = 0;  ///< 0: times are exact
 
     [[nodiscard]] int64_t time_at(int64_t position) const {
-        return first_ns == last_ns ? first_ns
-                                   : first_ns + run::share(last_ns - first_ns, position - start, end - start);
+        return line == nullptr ? time_ns
+                               : line->first_ns + run::share(line->span_ns(), position - line->start, line->length);
     }
     [[nodiscard]] int64_t error_ns() const { return error_exponent == 0 ? 0 : int64_t{1} << error_exponent; }
+
+    void begin_at(int64_t position) {
+        physical += position - start;
+        start = position;
+    }
+    [[nodiscard]] piece until(int64_t position) const {
+        piece part = *this;
+        part.end = position;
+        return part;
+    }
     /// Only what lies in the range, which it overlaps.
     void clip(int64_t from, int64_t to) {
-        piece part = *this;
-        if (from > start) {
-            part.first_ns = time_at(from);
-            part.physical += from - start;
-            part.start = from;
-        }
-        if (to < end) {
-            part.last_ns = time_at(to);
-            part.end = to;
-        }
-        *this = part;
+        if (from > start) begin_at(from);
+        if (to < end) end = to;
     }
 };
 

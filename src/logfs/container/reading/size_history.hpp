@@ -9,7 +9,10 @@
 
 namespace halcyon::logfs {
 
-/// Changes of a file's size of one kind, by time. Those that a later one leaves without effect are forgotten.
+/// Changes of a file's size of one kind, by time. Those that a later one leaves without effect are forgotten: so of the
+/// cuts that remain a later one is a cut to more, of the reaches to less.
+///
+/// Changes that are added in their order cost little each; what came out of order is sorted by settle().
 class size_history {
   public:
     struct change {
@@ -27,12 +30,15 @@ class size_history {
 
     /// False: no memory.
     [[nodiscard]] bool add(const change& what);
+    void settle();
 
     [[nodiscard]] bool empty() const { return changes_.empty(); }
+    [[nodiscard]] const change& latest() const { return latest_; }
+
+    /// Only after settle().
     [[nodiscard]] size_t size() const { return changes_.size(); }
     [[nodiscard]] const change* begin() const { return changes_.begin(); }
     [[nodiscard]] const change* end() const { return changes_.end(); }
-    [[nodiscard]] const change& latest() const { return changes_.back(); }
 
     /// Whether a write came after a change.
     [[nodiscard]] bool is_after(int64_t time_ns, uint32_t dropping, const change& of) const {
@@ -46,6 +52,8 @@ class size_history {
     }
 
     page_array<change> changes_;
+    size_t settled_ = 0;  // so many in front are in order, and none is without effect
+    change latest_{};
     const dropping_table& writers_;
     kind kind_;
 };

@@ -10,6 +10,7 @@
 #include "logfs/container/directory/names_in.hpp"
 #include "logfs/container/format/dropping_name.hpp"
 #include "logfs/container/reading/reader.hpp"
+#include "logfs/container/tools/data_parts.hpp"
 
 namespace halcyon::logfs {
 namespace {
@@ -22,10 +23,14 @@ std::string range(int64_t from, int64_t to) {
 
 class checking {
   public:
-    checking(container& what, const check_options& how) : container_(what), how_(how), reader_(what, reading()) {}
+    checking(container& what, const check_options& how) : container_(what), how_(how), reader_(what, reading(how)) {}
 
     result<check_report> check_all() {
+        if (auto ours = container_.expect_ours(); !ours) return ours.why();
         if (auto read = reader_.reload(); !read) return read.why();
+        if (how_.reads_data) {
+            if (auto held = reader_.hold(); !held) return held.why();
+        }
         report_.size = reader_.size();
         names_of_container();
         for (uint32_t i = 0; i < reader_.writers().size(); ++i) {
@@ -33,6 +38,7 @@ class checking {
             writer(i);
         }
         for (const found_damage& each : reader_.damages()) damage(each);
+        if (auto found = damaged_data(); !found) return found.why();
         if (how_.finds_conflicts) {
             if (auto found = conflicts(); !found) return found.why();
         }
@@ -40,10 +46,10 @@ class checking {
     }
 
   private:
-    static reader_options reading() {
+    static reader_options reading(const check_options& what) {
         reader_options how;
         how.salvages = true;
-        how.finds_conflicts = true;
+        how.finds_conflicts = what.finds_conflicts;
         return how;
     }
 
@@ -54,13 +60,15 @@ class checking {
     void names_of_container() {
         const auto look = [&](std::string_view name) {
             uint32_t number = 0;
-            if (parse_host_directory(name, number))
+            if (parse_host_directory(name, number)) {
                 names_of_host_directory(number);
-            else if (name == punched_name)
+            } else if (name == punched_name) {
+                is_punched_ = true;
                 add(weight::note, name,
                     "dead extents were given back; where records are lost, older bytes read as zeros");
-            else if (name != marker_name && name != append_lock_name)
+            } else if (name != marker_name && name != append_lock_name) {
                 add(weight::note, name, "no file of a container");
+            }
             return 0;
         };
         if (const int done = names_in(container_.calls(), reader_.memory(), container_.directory(), ".", look);
@@ -90,7 +98,12 @@ class checking {
 
     void lonely_data(const short_name& path) {
         struct stat file {};
-        if (container_.calls().status_at(container_.directory(), path.c_str(), file) != 0) return;
+        struct stat index {};
+        file_calls& calls = container_.calls();
+        if (calls.status_at(container_.directory(), path.c_str(), file) != 0) return;
+        // Its writer may have begun a moment ago.
+        const short_name index_name = with_kind(path.view(), dropping_kind::index);
+        if (calls.status_at(container_.directory(), index_name.c_str(), index) == 0) return;
         if (file.st_size == 0)
             add(weight::note, path.view(), "its writer ended before it began an index");
         else
@@ -101,15 +114,22 @@ class checking {
     void writer(uint32_t number) {
         const dropping& of = reader_.writers()[number];
         const std::string_view name = reader_.writers().name_of(number);
-        if (of.is_gone || !of.has_header) return;
+        if (of.is_gone) return;
+        const short_name data = reader_.writers().data_name_of(number);
+        struct stat file {};
+        const int found = container_.calls().status_at(container_.directory(), data.c_str(), file);
+        if (!of.has_header) {
+            if (!of.has_damage && found == 0 && file.st_size > 0)
+                add(weight::loss, name, "nothing of it is on the device, as after a crash",
+                    "nobody can say where the " + format_bytes(file.st_size) + " of " + std::string(data.view()) +
+                        " belong");
+            return;
+        }
         if (!of.is_closed) {
             ++report_.open_writers;
             add(weight::note, name,
                 "process " + std::to_string(of.pid) + " did not close it: it writes, or was killed");
         }
-        const short_name data = with_kind(name, dropping_kind::data);
-        struct stat file {};
-        const int found = container_.calls().status_at(container_.directory(), data.c_str(), file);
         if (found != 0 && of.data_bytes > 0) {
             add(weight::damage, data.view(), "cannot be found: " + std::string(std::strerror(-found)),
                 format_bytes(of.data_bytes) + " that were written");
@@ -135,33 +155,25 @@ class checking {
         for (int64_t at = 0; at < summed;) {
             const data_checks::finding found = reader_.checks().check(number, fd, at, summed);
             if (found.what == data_checks::verdict::fits) break;
-            add(weight::damage, data.view(), "its bytes do not fit their check sum",
-                "bytes " + range(found.begin, found.end) + " of it: " + file_ranges(number, found.begin, found.end));
+            const bool is_read = found.what == data_checks::verdict::damaged;
+            damaged_.push_back({parts_.add(number, found.begin, found.end), std::string(data.view()),
+                                "bytes " + range(found.begin, found.end) + " of it",
+                                is_read ? "its bytes do not fit their check sum"
+                                        : "cannot be read: " + std::string(std::strerror(-found.error))});
             at = found.end;
         }
         report_.checked_bytes += summed;
     }
 
-    /// Where a part of a data dropping is read.
-    std::string file_ranges(uint32_t number, int64_t begin, int64_t end) {
-        constexpr size_t most = 8;
-        std::string text;
-        size_t count = 0;
-        for (int64_t at = 0; at < report_.size;) {
-            const auto found = reader_.segments(at, report_.size);
-            if (!found) break;
-            for (const segment& each : *found) {
-                at = each.end();
-                if (each.is_hole() || each.dropping != number) continue;
-                const int64_t from = std::max(begin, each.physical);
-                const int64_t to = std::min(end, each.physical + each.length);
-                if (from >= to || ++count > most) continue;
-                const int64_t start = each.start + (from - each.physical);
-                text += (text.empty() ? "bytes " : ", ") + range(start, start + (to - from));
-            }
+    /// Where the file reads data that are not as they were. What it does not read may have been given back.
+    result<void> damaged_data() {
+        if (parts_.empty()) return {};
+        if (auto found = parts_.find(reader_); !found) return found;
+        for (damaged_part& each : damaged_) {
+            if (is_punched_ && !parts_.is_read(each.part)) continue;
+            add(weight::damage, each.where, std::move(each.what), each.bytes + ": " + parts_.describe(each.part));
         }
-        if (count > most) text += " and " + std::to_string(count - most) + " more ranges";
-        return text.empty() ? "nothing of the file reads them" : text + " of the file";
+        return {};
     }
 
     void damage(const found_damage& found) {
@@ -169,9 +181,11 @@ class checking {
         const std::string_view name = reader_.writers().name_of(found.dropping);
         std::string text = "offset " + std::to_string(what.offset) + ": " + what.description();
         if (what.what == index_damage::part::version) text += " (" + std::to_string(what.seen) + ")";
+        if (what.blocks > 1) text += ", and " + std::to_string(what.blocks - 1) + " behind it";
         std::string concerns;
         if (what.what == index_damage::part::header || what.what == index_damage::part::magic)
-            concerns = "nothing, if the copy of its header is sound; else all that this writer wrote";
+            concerns = reader_.writers()[found.dropping].has_header ? "nothing: the copy of its header is sound"
+                                                                    : "all that this writer wrote";
         if (what.what == index_damage::part::state) concerns = "at most its last write; it is in the other state, too";
         if (what.data_to > what.data_from)
             concerns = "where bytes " + range(what.data_from, what.data_to) + " of its data dropping belong";
@@ -191,10 +205,20 @@ class checking {
         return {};
     }
 
+    struct damaged_part {
+        size_t part;  ///< among parts_
+        std::string where;
+        std::string bytes;
+        std::string what;
+    };
+
     container& container_;
     check_options how_;
     reader reader_;
     check_report report_;
+    data_parts parts_;
+    std::vector<damaged_part> damaged_;
+    bool is_punched_ = false;
 };
 
 }  // namespace

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 #include <string>
 
+#include "logfs/container/files/whole_transfer.hpp"
 #include "logfs/container/format/dropping_name.hpp"
 #include "logfs/container/reading/dropping_table.hpp"
 
@@ -20,7 +22,7 @@ class gathering final : public index_visitor {
         return 0;
     }
     bool found(const index_damage& what) override {
-        into_.damages.push_back(what);
+        if (into_.damages.empty() || !into_.damages.back().join(what)) into_.damages.push_back(what);
         return true;
     }
 
@@ -49,19 +51,35 @@ bool is_sound(const index_header& header) {
            header.check == check_of(header, 0);
 }
 
-int read_header(file_calls& calls, int fd, index_header& out, bool& found) {
-    found = false;
+int read_header(file_calls& calls, int fd, dropping_records& into) {
     for (const size_t at : {size_t{0}, header_copy_at}) {
         index_header header{};
-        const iovec part{&header, sizeof header};
-        const int64_t bytes = calls.read_at(fd, &part, 1, static_cast<int64_t>(at));
+        const auto whole = std::as_writable_bytes(std::span(&header, 1));
+        const int64_t bytes = read_whole(calls, fd, whole, static_cast<int64_t>(at));
         if (bytes < 0) return static_cast<int>(bytes);
         if (bytes != static_cast<int64_t>(sizeof header) || !is_sound(header)) continue;
-        out = header;
-        found = true;
+        into.header = header;
+        into.has_header = true;
         return 0;
     }
     return 0;
+}
+
+int read_records(file_calls& calls, int fd, dropping_records& into) {
+    memory_source memory(calls);
+    dropping_table table(memory);
+    index_scan scan(calls, memory);
+    gathering visitor(into);
+    int done = scan.go_on(fd, into.state, table, visitor);
+    if (done == 0 && !into.state.has_header && !into.damages.empty()) {
+        // Both headers are damaged. The name still says by which salt the check sums were made.
+        into.state.has_header = true;
+        done = scan.go_on(fd, into.state, table, visitor);
+    }
+    into.is_begun = into.state.has_header;
+    for (uint32_t i = 0; i < into.state.live_runs; ++i)
+        into.records.push_back({record_kind::run, into.state.live[i], 0});
+    return done;
 }
 
 }  // namespace
@@ -77,25 +95,16 @@ result<dropping_records> read_dropping(container& from, std::string_view path) {
     if (fd < 0) return from.failed(path, "cannot open", -fd);
     dropping_records all;
     all.header = header_of(parsed);
-    memory_source memory(calls);
-    dropping_table table(memory);
-    int done = read_header(calls, fd, all.header, all.has_header);
-    if (done == 0) {
-        // Where both headers are damaged, the name still says by which salt the check sums were made.
-        all.state.has_header = !all.has_header;
-        all.state.salt = all.header.salt;
-        index_scan scan(calls, memory);
-        gathering into(all);
-        if (!all.has_header) into.found({index_damage::part::header, false, 0, 0, 0, 0});
-        done = scan.go_on(fd, all.state, table, into);
-        for (uint32_t i = 0; i < all.state.live_runs; ++i) {
-            record last;
-            last.what = all.state.live[i];
-            all.records.push_back(last);
-        }
-    }
+    all.state.salt = all.header.salt;
+    int done = read_header(calls, fd, all);
+    if (done == 0) done = read_records(calls, fd, all);
     calls.close(fd);
     if (done != 0) return from.failed(path, "cannot read", -done);
+    for (const index_damage& each : all.damages) {
+        if (each.what == index_damage::part::version)
+            return from.damaged(path, "format version " + std::to_string(each.seen) + "; this release reads version " +
+                                          std::to_string(format_version));
+    }
     return all;
 }
 

@@ -15,14 +15,17 @@ namespace halcyon::logfs {
 
 /// All that is sound in an index dropping.
 struct dropping_records {
-    index_header header{};  ///< as it is, or made of the name
+    index_header header{};    ///< as it is, or made of the name
+    bool has_header = false;  ///< one of its two is sound
+    /// Else its writer ended before it wrote anything, or nothing of the index got to the disk.
+    bool is_begun = false;
     std::vector<record> records;
     std::vector<index_damage> damages;
     dropping state;
-    bool has_header = false;  ///< one of its two is sound
 };
 
-/// `path`: of an index dropping, relative to the container. Failure: it cannot be read.
+/// `path`: of an index dropping, relative to the container. Failure: system, it cannot be read; config, it has another
+/// format version.
 result<dropping_records> read_dropping(container& from, std::string_view path);
 
 }  // namespace halcyon::logfs

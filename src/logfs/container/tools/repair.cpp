@@ -1,19 +1,21 @@
 #include "logfs/container/tools/repair.hpp"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <span>
 #include <string_view>
 #include <utility>
 
 #include "base/clock.hpp"
 #include "logfs/container/directory/names_in.hpp"
+#include "logfs/container/files/whole_transfer.hpp"
 #include "logfs/container/format/dropping_name.hpp"
 #include "logfs/container/tools/dropping_records.hpp"
+#include "logfs/container/tools/process.hpp"
 #include "logfs/container/writing/index_writer.hpp"
 #include "logfs/container/writing/writer_identity.hpp"
 
@@ -44,12 +46,25 @@ held_part part_within(const run& what, int64_t bytes) {
         if (elements == 1) held.whole.stride = 0;
     }
     const int64_t left = bytes - what.physical - elements * what.length;
-    if (elements < what.count && left > 0) {
-        const int64_t time_ns = what.count > 1 ? what.time_of(elements) : what.last_ns;
-        held.rest = {what.start_of(elements), left, 0, 1, what.physical + elements * what.length, time_ns, time_ns,
-                     what.error_exponent,     0};
-    }
+    if (elements == what.count || left <= 0) return held;
+    held.rest = what;
+    held.rest.start = what.start_of(elements);
+    held.rest.length = left;
+    held.rest.stride = 0;
+    held.rest.count = 1;
+    held.rest.physical = what.physical + elements * what.length;
+    // The times of a single extent are those of its bytes.
+    if (what.is_pattern())
+        held.rest.first_ns = held.rest.last_ns = what.time_of(elements);
+    else
+        held.rest.last_ns = what.first_ns + run::share(what.span_ns(), left, what.length);
     return held;
+}
+
+std::string describe(const index_damage& what) {
+    std::string text = what.description();
+    if (what.blocks > 1) text += ", and " + std::to_string(what.blocks - 1) + " behind it";
+    return text;
 }
 
 class repairing {
@@ -58,6 +73,7 @@ class repairing {
         : container_(what), how_(how), me_(writer_identity::of_this_process()) {}
 
     result<repair_report> repair_all() {
+        if (auto ours = container_.expect_ours(); !ours) return ours.why();
         std::vector<std::string> names;
         if (auto listed = list(names); !listed) return listed.why();
         for (const std::string& name : names) {
@@ -94,20 +110,27 @@ class repairing {
         parse_dropping_name(std::string_view(name).substr(name.rfind('/') + 1), parsed);
         if (parsed.kind == dropping_kind::index) return index(name);
         const std::string index_name(with_kind(name, dropping_kind::index).view());
-        return std::binary_search(all.begin(), all.end(), index_name) ? result<void>() : lonely_data(name);
+        const bool is_listed = std::binary_search(all.begin(), all.end(), index_name);
+        return is_listed ? result<void>() : lonely_data(name, index_name);
     }
 
     void tell(std::string_view name, std::string_view what) {
         report_.done.push_back(std::string(container_.path()) + "/" + std::string(name) + ": " + std::string(what));
     }
 
-    result<void> lonely_data(const std::string& name) {
+    result<void> lonely_data(const std::string& name, const std::string& index_name) {
         struct stat file {};
-        if (container_.calls().status_at(container_.directory(), name.c_str(), file) != 0 || file.st_size == 0)
-            return {};
+        struct stat index_file {};
+        file_calls& calls = container_.calls();
+        if (calls.status_at(container_.directory(), name.c_str(), file) != 0 || file.st_size == 0) return {};
+        // A writer may have begun since the names were listed: where there are data, there is an index by then.
+        if (calls.status_at(container_.directory(), index_name.c_str(), index_file) == 0) return {};
+        return put_aside(name, file.st_size);
+    }
+
+    result<void> put_aside(const std::string& name, int64_t bytes) {
         const short_name aside = beside(name, "damaged.");
-        tell(name, "no index names its " + std::to_string(file.st_size) + " bytes: put aside as " +
-                       std::string(aside.view()));
+        tell(name, "no index names its " + std::to_string(bytes) + " bytes: put aside as " + std::string(aside.view()));
         if (how_.only_tells) return {};
         const int done = container_.calls().rename_at(container_.directory(), name.c_str(), container_.directory(),
                                                       aside.c_str(), 0);
@@ -116,8 +139,12 @@ class repairing {
     }
 
     result<void> index(const std::string& name) {
+        const int64_t held_before = data_bytes(name);
         auto read = read_dropping(container_, name);
         if (!read) return read.why();
+        // A writer that has not begun has no data. Where there are some, nothing of the index reached the disk.
+        if (!read->is_begun)
+            return held_before > 0 ? put_aside(std::string(data_name(name).view()), held_before) : result<void>();
         const int64_t held = data_bytes(name);
         const bool is_short = held < read->state.data_bytes;
         if (read->damages.empty() && !is_short && !read->state.is_cut) return {};
@@ -127,7 +154,7 @@ class repairing {
                                std::to_string(read->header.pid) + " still has it open; repair it after that has ended",
                            EBUSY};
         for (const index_damage& each : read->damages) {
-            tell(name, "offset " + std::to_string(each.offset) + ": " + each.description() +
+            tell(name, "offset " + std::to_string(each.offset) + ": " + describe(each) +
                            (each.is_torn ? ", behind the last sync: cut" : ": what is sound is kept"));
         }
         if (std::any_of(read->damages.begin(), read->damages.end(),
@@ -146,18 +173,21 @@ class repairing {
         return rewrite(name, read->header, kept);
     }
 
+    static short_name data_name(const std::string& name) { return with_kind(name, dropping_kind::data); }
+
     int64_t data_bytes(const std::string& name) {
         struct stat file {};
-        const short_name data = with_kind(name, dropping_kind::data);
-        return container_.calls().status_at(container_.directory(), data.c_str(), file) == 0 ? int64_t{file.st_size}
-                                                                                             : 0;
+        const int found = container_.calls().status_at(container_.directory(), data_name(name).c_str(), file);
+        return found == 0 ? int64_t{file.st_size} : 0;
     }
 
     /// A process of this boot of this host that is alive. Nothing is known of those elsewhere.
     bool may_still_write(const index_header& header) const {
         if (std::memcmp(header.host, me_.host, sizeof header.host) != 0) return false;
-        if (std::memcmp(header.boot_id, me_.boot_id, sizeof header.boot_id) != 0) return false;
-        return header.pid > 0 && (::kill(static_cast<pid_t>(header.pid), 0) == 0 || errno == EPERM);
+        // A header that is lost does not say which boot it was.
+        const bool has_boot = header.boot_id[0] != 0;
+        if (has_boot && std::memcmp(header.boot_id, me_.boot_id, sizeof header.boot_id) != 0) return false;
+        return is_alive(header.pid);
     }
 
     std::vector<record> within(const std::vector<record>& records, int64_t held) {
@@ -191,7 +221,9 @@ class repairing {
         header.check = 0;
         header.check = check_of(header, 0);
         index_writer into(calls);
-        int done = into.create(container_.directory(), fresh.c_str(), header, true);
+        // The new index says that all of it is on the device.
+        int done = sync_data(name);
+        if (done == 0) done = into.create(container_.directory(), fresh.c_str(), header, true);
         for (const record& each : records) {
             if (done == 0) done = into.add_again(each);
         }
@@ -200,9 +232,12 @@ class repairing {
             const int closed = into.close();
             if (done == 0) done = closed;
         }
-        if (done == 0) done = copy(name, beside(name, "damaged."));
+        if (done == 0) done = copy(name);
         if (done == 0)
             done = calls.rename_at(container_.directory(), fresh.c_str(), container_.directory(), name.c_str(), 0);
+        uint32_t directory = 0;
+        if (done == 0 && parse_host_directory(std::string_view(name).substr(0, name.find('/')), directory))
+            done = container_.sync(directory);
         if (done != 0) {
             calls.remove_at(container_.directory(), fresh.c_str(), false);
             return container_.failed(name, "cannot repair", -done);
@@ -212,23 +247,36 @@ class repairing {
         return {};
     }
 
-    int copy(const std::string& name, const short_name& to) {
+    int sync_data(const std::string& name) {
+        file_calls& calls = container_.calls();
+        const int fd = calls.open_at(container_.directory(), data_name(name).c_str(), O_RDONLY, 0);
+        if (fd < 0) return fd == -ENOENT ? 0 : fd;
+        const int done = calls.sync(fd);
+        calls.close(fd);
+        return done;
+    }
+
+    /// Beside it; a copy from an earlier repair stays.
+    int copy(const std::string& name) {
         file_calls& calls = container_.calls();
         const int from = calls.open_at(container_.directory(), name.c_str(), O_RDONLY, 0);
         if (from < 0) return from;
-        const int into = calls.open_at(container_.directory(), to.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
+        int into = -EEXIST;
+        for (uint64_t copies = 1; into == -EEXIST; ++copies) {
+            short_name to = beside(name, "damaged.");
+            if (copies > 1) to.add("~").add(copies);
+            into = calls.open_at(container_.directory(), to.c_str(), O_WRONLY | O_CREAT | O_EXCL, 0644);
+        }
         int done = into < 0 ? into : 0;
         std::vector<std::byte> buffer(1 << 20);
         for (int64_t at = 0; done == 0;) {
-            iovec part{buffer.data(), buffer.size()};
+            const iovec part{buffer.data(), buffer.size()};
             const int64_t bytes = calls.read_at(from, &part, 1, at);
             if (bytes <= 0) {
                 done = static_cast<int>(bytes);
                 break;
             }
-            part.iov_len = static_cast<size_t>(bytes);
-            const int64_t written = calls.write_at(into, &part, 1, at);
-            if (written != bytes) done = written < 0 ? static_cast<int>(written) : -ENOSPC;
+            done = write_whole(calls, into, std::span(buffer).first(static_cast<size_t>(bytes)), at);
             at += bytes;
         }
         if (into >= 0) {

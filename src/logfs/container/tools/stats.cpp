@@ -36,6 +36,7 @@ result<container_stats> stats(container& what) {
     reader from(what);
     if (auto done = from.reload(); !done) return done.why();
     container_stats all;
+    all.index_bytes = from.plfs_index_bytes();
     all.size = from.size();
     all.patterns = from.index().patterns();
     all.extents = from.index().extents();
@@ -48,10 +49,11 @@ result<container_stats> stats(container& what) {
         all.writes += each.writes;
         all.written_bytes += static_cast<int64_t>(each.written_bytes);
         clocks.insert(each.clock);
-        const std::string_view name = from.writers().name_of(i);
         struct stat file {};
-        if (what.calls().status_at(what.directory(), name.data(), file) == 0) all.index_bytes += file.st_size;
-        const short_name data = with_kind(name, dropping_kind::data);
+        const char* const index = from.writers().name_of(i);
+        if (!what.is_plfs() && what.calls().status_at(what.directory(), index, file) == 0)
+            all.index_bytes += file.st_size;
+        const short_name data = from.writers().data_name_of(i);
         if (what.calls().status_at(what.directory(), data.c_str(), file) != 0) continue;
         all.data_bytes += file.st_size;
         all.data_blocks_bytes += int64_t{file.st_blocks} * 512;
