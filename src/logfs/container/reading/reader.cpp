@@ -18,6 +18,11 @@ uint32_t descriptors_for_droppings(uint32_t most) {
     return most > others ? most - others : 1;
 }
 
+/// Of the process, or of the whole system.
+bool has_no_descriptor(int error) {
+    return error == EMFILE || error == ENFILE;
+}
+
 }  // namespace
 
 reader::reader(container& from, const reader_options& how)
@@ -68,13 +73,18 @@ result<void> reader::hold() {
     constexpr int most_rounds = 1000;
     for (int round = 0; round < most_rounds; ++round) {
         int held = view_.hold();
-        if ((held == -EMFILE || held == -ENFILE) && files_.size() > 0) {
+        if (has_no_descriptor(-held) && files_.size() > 0) {
             files_.close_all();
             held = view_.hold();
         }
         if (held == 0) return {};
         if (held < 0) return container_.failed(marker_name, "cannot lock", -held);
-        if (auto taken = reload(); !taken) return taken;
+        auto taken = reload();
+        if (!taken && has_no_descriptor(taken.why().system_errno) && files_.size() > 0) {
+            files_.close_all();
+            taken = reload();
+        }
+        if (!taken) return taken;
     }
     return container_.failed({}, "dead extents are given back all the time", EAGAIN);
 }
