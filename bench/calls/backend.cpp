@@ -8,8 +8,8 @@
 #include <array>
 #include <cstring>
 
+#include "bench/calls/mounted_process.hpp"
 #include "bench/figure.hpp"
-#include "bench/recorded_process.hpp"
 
 namespace {
 
@@ -21,16 +21,6 @@ constexpr int wanted = 15;  // rounds
 constexpr int blocks = 100;
 constexpr size_t bytes = 64;
 constexpr size_t file_bytes = size_t{calls_per_block} * bytes;
-
-/// Starts the program again with files in memory under `folder`, if they are not there yet.
-void become_mounted(char** arguments, const std::string& folder) {
-    if (std::getenv("HALCYON_MEMORY_MOUNT") != nullptr) return;
-    std::filesystem::create_directories(folder);
-    setenv("HALCYON_MEMORY_MOUNT", folder.c_str(), 1);
-    setenv("LD_PRELOAD", HALCYON_MEMORY_LIBRARY, 1);
-    execv("/proc/self/exe", arguments);
-    stop("cannot start again with the library preloaded");
-}
 
 char* map_memory() {
     const int fd = memfd_create("bench", MFD_CLOEXEC);
@@ -66,8 +56,7 @@ int main(int, char** arguments) {
         unmet(figure, "the tests' in-memory backend is not built");
         return 0;
     }
-    const std::string folder = std::filesystem::current_path().string() + "/mount";
-    become_mounted(arguments, folder);
+    const std::string folder = become_mounted(arguments);
     const int fd = open((folder + "/file").c_str(), O_RDWR | O_CREAT | O_TRUNC, 0600);
     if (fd < 0) stop("no file on the backend");
     char* const memory = map_memory();

@@ -6,6 +6,8 @@ namespace halcyon::calls {
 
 void backends::start_backends() {}
 
+void backends::answer_streams() {}
+
 bool can_start_layers() {
     return false;
 }

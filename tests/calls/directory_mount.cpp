@@ -31,7 +31,7 @@ void backends::start_backends() {
     const char* const behind = getenv("HALCYON_DIRECTORY_BEHIND");
     const char* const prefix = getenv("HALCYON_DIRECTORY_MOUNT");
     if (behind == nullptr || prefix == nullptr) return;
-    static told_backend files{behind};
+    static told_backend& files = *new told_backend(behind);  // streams are written when all destructors have run
     if (!mount(files, prefix)) abort();
 }
 

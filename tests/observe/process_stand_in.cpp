@@ -10,6 +10,8 @@ bool can_start_layers() {
 
 void backends::start_backends() {}
 
+void backends::answer_streams() {}
+
 void start_layers(layer_chain& layers) {
     layers.clear();
 }

@@ -12,30 +12,77 @@
 namespace halcyon::calls::backends {
 namespace {
 
-// Descriptors that are not looked at yet are 0; the kernel's files are `of_kernel`; others are an index into
-// `open_files`, plus `first_file`. Written by whoever opens, duplicates or closes a descriptor, whose number is nobody
-// else's at that moment; an entry of open_files is given back by whoever takes its references to 0.
+// Descriptors that are not looked at yet are 0, or `closed`; the kernel's files are `of_kernel`; others are an index
+// into `open_files`, plus `first_file`. Written by whoever opens, duplicates or closes a descriptor, whose number is
+// nobody else's at that moment, or by a first_look; an entry of open_files is given back by whoever takes its
+// references to 0, and says the same for as long as it has any.
 constexpr int capacity = 65536;
 constexpr uint32_t of_kernel = 1;
-constexpr uint32_t first_file = 2;
+constexpr uint32_t closed = 2;  // or about to be: looked at when somebody asks about it, and not before
+constexpr uint32_t first_file = 3;
 constinit std::atomic<uint32_t> owners[capacity] = {};
 
 struct open_entry {
     std::atomic<uint32_t> references;  // descriptors; 0: free
     std::atomic<int> flags;
-    file_backend* of;
-    file_backend::handle opened;
+    std::atomic<file_backend*> of;
+    std::atomic<file_backend::handle> opened;
+    std::atomic<bool> is_adopted;  // then there may be descriptors of it that nobody has looked at yet
+
+    void begin(file_backend& backend, file_backend::handle file, int with, bool was_adopted) {
+        of.store(&backend, std::memory_order_relaxed);
+        opened.store(file, std::memory_order_relaxed);
+        flags.store(with, std::memory_order_relaxed);
+        is_adopted.store(was_adopted, std::memory_order_relaxed);
+        references.store(1, std::memory_order_release);
+    }
+    void drop() { references.store(0, std::memory_order_release); }
+    [[nodiscard]] bool is_of(const owned_file& file, int with) const {
+        return of.load(std::memory_order_relaxed) == &file.backend() &&
+               opened.load(std::memory_order_relaxed) == file.opened() && flags.load(std::memory_order_relaxed) == with;
+    }
+    [[nodiscard]] owned_file file() const {
+        return {of.load(std::memory_order_relaxed), opened.load(std::memory_order_relaxed),
+                flags.load(std::memory_order_relaxed), false};
+    }
 };
+constexpr uint32_t being_made = UINT32_MAX;  // references of an entry that is taken, and says nothing yet
 constexpr uint32_t most_open = 16384;
 constinit open_entry open_files[most_open] = {};
 constinit std::atomic<uint32_t> next_free{0};
+constinit std::atomic<bool> has_adopted{false};
 
-/// The entry has one reference; null: there is no room.
+/// While it lives, this thread alone looks at descriptors for the first time: of two that are duplicates of one
+/// another, the second one finds what the first one found.
+class first_look {
+  public:
+    first_look() {
+        const auto own = static_cast<uint32_t>(direct::thread_id());
+        for (int tries = 0;; ++tries) {
+            uint32_t other = 0;
+            held_ = this_presence.looker.compare_exchange_strong(other, own, std::memory_order_acquire);
+            if (held_ || other == own) return;  // within a look already: the handler of a fault, or the backend itself
+            direct::wait_a_little(tries);
+        }
+    }
+    ~first_look() {
+        if (held_) this_presence.looker.store(0, std::memory_order_release);
+    }
+    first_look(const first_look&) = delete;
+    first_look& operator=(const first_look&) = delete;
+    explicit operator bool() const { return held_; }
+
+  private:
+    const blocked_signals whole_;
+    bool held_ = false;
+};
+
+/// An entry for begin() or drop(); null: there is no room.
 open_entry* fresh_entry() {
     for (uint32_t tries = 0; tries < most_open; ++tries) {
         open_entry& entry = open_files[next_free.fetch_add(1, std::memory_order_relaxed) % most_open];
         uint32_t free = 0;
-        if (entry.references.compare_exchange_strong(free, 1, std::memory_order_acquire)) return &entry;
+        if (entry.references.compare_exchange_strong(free, being_made, std::memory_order_acquire)) return &entry;
     }
     return nullptr;
 }
@@ -44,12 +91,28 @@ uint32_t number_of(const open_entry& entry) {
     return static_cast<uint32_t>(&entry - open_files) + first_file;
 }
 
-void release(uint32_t owner) {
-    if (owner < first_file) return;
-    open_entry& entry = open_files[owner - first_file];
-    file_backend* const of = entry.of;
-    const file_backend::handle opened = entry.opened;
-    if (entry.references.fetch_sub(1, std::memory_order_acq_rel) == 1) of->close(opened);
+void give_back(open_entry& entry) {
+    const owned_file file = entry.file();
+    if (entry.references.fetch_sub(1, std::memory_order_acq_rel) == 1) file.backend().close(file.opened());
+}
+
+/// The entry of a file that this process has open already, with one reference more; null: it has none. Descriptors that
+/// were inherited as duplicates of one another (`2>&1`) are looked at one by one, and the backend has one file for
+/// them.
+open_entry* shared_entry(const owned_file& file, int flags) {
+    const uint32_t used = next_free.load(std::memory_order_relaxed);
+    for (uint32_t i = 0; i < used && i < most_open; ++i) {
+        open_entry& entry = open_files[i];
+        uint32_t references = entry.references.load(std::memory_order_acquire);
+        if (references == 0 || references == being_made || !entry.is_of(file, flags)) continue;
+        while (references != 0 && references != being_made &&
+               !entry.references.compare_exchange_weak(references, references + 1, std::memory_order_acquire)) {
+        }
+        if (references == 0 || references == being_made) continue;
+        if (entry.is_of(file, flags)) return &entry;
+        give_back(entry);  // closed meanwhile, and another file's
+    }
+    return nullptr;
 }
 
 bool is_in_range(int fd) {
@@ -126,6 +189,68 @@ int make_placeholder(const char* name, int flags) {
     return made;
 }
 
+/// What an owner in `owners` says.
+owned_file file_of(uint32_t owner) {
+    return owner < first_file ? owned_file{} : open_files[owner - first_file].file();
+}
+
+/// The first time that anybody asks about `fd`; with a first_look.
+owned_file look_alone(int fd) {
+    uint32_t before = owners[fd].load(std::memory_order_acquire);
+    if (before != 0 && before != closed) return file_of(before);
+    if (direct::flags_of(fd) < 0) return {};  // none: it may become anything
+    const owned_file found = look_at(fd, false);
+    uint32_t now = of_kernel;
+    if (found) {
+        has_adopted.store(true, std::memory_order_relaxed);
+        const int flags = found.access() | (found.appends() ? O_APPEND : 0);
+        open_entry* entry = shared_entry(found, flags);
+        if (entry == nullptr) {
+            entry = fresh_entry();
+            if (entry == nullptr) return {&found.backend(), found.opened(), flags, false};
+            entry->begin(found.backend(), found.opened(), flags, true);
+        }
+        now = number_of(*entry);
+    }
+    if (owners[fd].compare_exchange_strong(before, now)) return file_of(now);
+    if (now >= first_file) give_back(open_files[now - first_file]);  // the number was given to another file meanwhile
+    return file_of(before);
+}
+
+/// Looks at all placeholders that nobody has looked at; with a first_look. False: they cannot be listed.
+bool look_at_others() {
+    const int list = direct::open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (list < 0) return false;
+    constexpr size_t length_at = 16;  // in a linux_dirent64
+    constexpr size_t name_at = 19;
+    alignas(8) char entries[2048];
+    long bytes = 0;
+    while ((bytes = direct::call(SYS_getdents64, list, direct::address(entries), sizeof entries)) > 0) {
+        uint16_t length = 0;
+        for (const char* at = entries; at < entries + bytes; at += length) {
+            std::memcpy(&length, at + length_at, sizeof length);
+            int fd = 0;
+            for (const char* digit = at + name_at; *digit >= '0' && *digit <= '9'; ++digit) fd = 10 * fd + *digit - '0';
+            if (at[name_at] == '.' || !is_in_range(fd) || owners[fd].load() != 0) continue;
+            char name[longest_name + 40];
+            if (is_placeholder({name, direct::path_of(fd, name, sizeof name)})) look_alone(fd);
+        }
+    }
+    direct::close(list);
+    return bytes == 0;
+}
+
+void release(uint32_t owner) {
+    if (owner < first_file) return;
+    open_entry& entry = open_files[owner - first_file];
+    if (!has_adopted.load(std::memory_order_relaxed)) return give_back(entry);
+    const first_look alone;  // nobody adopts the file between its last descriptor's end and the backend's knowing of it
+    const bool is_last = entry.references.load(std::memory_order_relaxed) == 1;
+    if (alone && is_last && entry.is_adopted.load(std::memory_order_relaxed) && !look_at_others())
+        return;  // it stays open: rather than that a descriptor loses it that nobody has looked at
+    give_back(entry);
+}
+
 }  // namespace
 
 owned_file owner_of(int fd) {
@@ -134,27 +259,10 @@ owned_file owner_of(int fd) {
         return look_at(fd, true);
     const uint32_t owner = owners[fd].load(std::memory_order_acquire);
     if (owner == of_kernel) return {};
-    if (owner >= first_file) [[likely]] {
-        const open_entry& entry = open_files[owner - first_file];
-        return {entry.of, entry.opened, entry.flags.load(std::memory_order_relaxed), false};
-    }
-    if (direct::flags_of(fd) < 0) return {};  // none: it may become anything
-    owned_file found = look_at(fd, false);
-    uint32_t now = of_kernel;
-    if (found) {
-        open_entry* const entry = fresh_entry();
-        if (entry == nullptr) return found;
-        entry->of = &found.backend();
-        entry->opened = found.opened();
-        entry->flags = found.access() | (found.appends() ? O_APPEND : 0);
-        now = number_of(*entry);
-    }
-    uint32_t unknown = 0;
-    if (!owners[fd].compare_exchange_strong(unknown, now)) {
-        release(now);  // another thread was first
-        return owner_of(fd);
-    }
-    return found;
+    if (owner >= first_file) [[likely]]
+        return file_of(owner);
+    const first_look alone;
+    return alone ? look_alone(fd) : owned_file{};
 }
 
 int opened_as(file_backend& backend, file_backend::handle opened, int flags) {
@@ -165,18 +273,20 @@ int opened_as(file_backend& backend, file_backend::handle opened, int flags) {
     *end++ = ':';
     end = put_number(end, static_cast<uint64_t>(flags & O_ACCMODE));
     *end = '\0';
-    const bool noted = !shares_memory_with_parent();
-    open_entry* const entry = noted ? fresh_entry() : nullptr;
-    const int fd = noted && entry == nullptr ? -ENFILE : make_placeholder(name, flags);
-    if (fd < 0 || !noted) {
-        // Of a child of vfork: each of its calls adopts the file anew, for as long as the key holds it.
-        if (entry != nullptr) entry->references.store(0, std::memory_order_release);
+    if (shares_memory_with_parent()) {  // each of its calls adopts the file anew, for as long as the key holds it
+        const int fd = make_placeholder(name, flags);
         if (fd < 0) backend.close(opened);
         return fd;
     }
-    entry->of = &backend;
-    entry->opened = opened;
-    entry->flags = flags & (O_ACCMODE | O_APPEND);
+    open_entry* const entry = fresh_entry();
+    const first_look alone;  // nobody finds the placeholder before it is noted
+    const int fd = entry == nullptr ? -ENFILE : make_placeholder(name, flags);
+    if (fd < 0) {
+        if (entry != nullptr) entry->drop();
+        backend.close(opened);
+        return fd;
+    }
+    entry->begin(backend, opened, flags & (O_ACCMODE | O_APPEND), false);
     if (is_in_range(fd)) release(owners[fd].exchange(number_of(*entry)));
     return fd;
 }
@@ -189,7 +299,7 @@ void duplicated(int from, int to) {
 }
 
 void closing(int fd) {
-    if (is_in_range(fd) && !shares_memory_with_parent()) release(owners[fd].exchange(0));
+    if (is_in_range(fd) && !shares_memory_with_parent()) release(owners[fd].exchange(closed));
 }
 
 void closing_range(unsigned first, unsigned last) {
@@ -202,6 +312,16 @@ void flags_changed(int fd, int flags) {
     if (owner < first_file) return;
     open_entry& entry = open_files[owner - first_file];
     entry.flags = (entry.flags & O_ACCMODE) | (flags & O_APPEND);
+}
+
+void look_again_at_standard_descriptors() {
+    for (int fd = 0; fd <= STDERR_FILENO; ++fd) {
+        if (owners[fd].load(std::memory_order_acquire) < first_file) continue;
+        char name[longest_name + 40];
+        const size_t length = direct::path_of(fd, name, sizeof name);
+        const bool is_gone = length > 0 ? !is_placeholder({name, length}) : direct::flags_of(fd) < 0;
+        if (is_gone) closing(fd);
+    }
 }
 
 size_t path_of(int fd, char* out, size_t room) {

@@ -69,6 +69,8 @@ void closing(int fd);
 void closing_range(unsigned first, unsigned last);
 /// F_SETFL was done.
 void flags_changed(int fd, int flags);
+/// In a child of fork: daemon and forkpty, which make one, give 0 to 2 other files within the C library.
+void look_again_at_standard_descriptors();
 
 /// The whole path of a placeholder's file: mount prefix and name. Its length; 0: `fd` is none, or the name is gone.
 size_t path_of(int fd, char* out, size_t room);

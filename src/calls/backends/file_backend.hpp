@@ -8,6 +8,7 @@
 #include <sys/uio.h>
 
 #include <cerrno>
+#include <climits>
 #include <cstdint>
 #include <ctime>
 
@@ -41,7 +42,8 @@ class file_backend {
 
     /// `flags`, `mode`: as of open(2). A directory is opened as well (O_DIRECTORY, or without write access).
     virtual int open(const char* path, int flags, unsigned mode, handle& opened) = 0;
-    /// Another process opened this file, and left the descriptor to this one: `key` is what key_of() said there.
+    /// Another process opened this file, and left the descriptor to this one: `key` is what key_of() said there. Asked
+    /// for each of the descriptors that are duplicates; where the handle is the same each time, it is closed once.
     virtual int adopt(uint64_t key, handle& opened) = 0;
     /// The file that `opened` stands for, so that adopt() finds it in any process of the job.
     [[nodiscard]] virtual uint64_t key_of(handle opened) = 0;
@@ -50,6 +52,13 @@ class file_backend {
     /// As open() was given it; null-ended; at most `room` bytes. The length; -errno where the file has no name any
     /// more.
     virtual ssize_t path_of(handle opened, char* out, size_t room) = 0;
+    /// As open() of the same file, also of one that has no name any more, with `flags` that create nothing. Here by its
+    /// path: -ENOENT where it has none.
+    virtual int open_again(handle opened, int flags, handle& again) {
+        char path[PATH_MAX];
+        const ssize_t length = path_of(opened, path, sizeof path);
+        return length < 0 ? static_cast<int>(length) : open(path, flags, 0, again);
+    }
 
     /// Up to the end of the file: 0 there.
     virtual ssize_t read(handle opened, const iovec* pieces, int count, int64_t offset) = 0;

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "calls/backends/backend_files.hpp"
 #include "calls/backends/mounted_path.hpp"
 #include "calls/state/blocked_signals.hpp"
 #include "calls/state/direct_call.hpp"
@@ -17,7 +18,26 @@ namespace {
 
 constinit mount_point mounts[most_mounts] = {};
 constinit size_t mount_count = 0;
-constinit bool started = false;  // outlives fork
+constinit std::atomic<bool> started{false};  // outlives fork
+constinit std::atomic<int> starter{0};       // thread that decides; 0: none
+
+/// Whether this thread is to decide which backends answer. Not where that is decided, nor a handler of a signal in the
+/// very thread that decides: it goes to the kernel. So do, when a program begins, its other threads: one may hold a
+/// lock of the dynamic linker that who decides waits for. In a child of fork they wait: they may have backends' files.
+bool decides_here() {
+    const int own = direct::thread_id();
+    for (int tries = 0;; ++tries) {
+        int other = 0;
+        if (starter.compare_exchange_strong(other, own)) break;
+        if (other == own || !started.load(std::memory_order_acquire)) return false;
+        // A thread that only the parent has, which forked in another.
+        if (direct::has_ended(other) && starter.compare_exchange_strong(other, own)) break;
+        direct::wait_a_little(tries);
+    }
+    if (this_presence.now.load(std::memory_order_acquire) == presence::not_asked) return true;
+    starter.store(0);
+    return false;
+}
 
 }  // namespace
 
@@ -59,22 +79,20 @@ bool mount(file_backend& backend, std::string_view prefix) {
 }
 
 bool ask_presence() {
-    static constinit std::atomic<int> starter{0};
-    const int own = direct::thread_id();
-    // Whoever comes while it is decided, a handler of a signal in this very thread too, goes to the kernel.
-    int nobody = 0;
-    if (!starter.compare_exchange_strong(nobody, own)) return false;
+    if (!decides_here()) return this_presence.now.load(std::memory_order_acquire) == presence::some;
     const blocked_signals whole;
-    if (started) {  // in a child of fork
+    if (started.load(std::memory_order_relaxed)) {  // in a child of fork
         for (const mount_point& at : mounted()) at.of->after_fork();
+        look_again_at_standard_descriptors();
     } else {
         if (!can_start_layers()) {
             starter.store(0);
             return false;
         }
         start_backends();
-        started = true;
         inherit_working_directory(getenv(working_directory_variable));
+        if (mount_count > 0) answer_streams();
+        started.store(true, std::memory_order_release);
     }
     const bool some = mount_count > 0;
     if (some) direct::call(SYS_madvise, direct::address(&this_presence), sizeof this_presence, MADV_WIPEONFORK);

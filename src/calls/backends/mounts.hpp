@@ -18,6 +18,11 @@ inline constexpr int most_mounts = 4;
 /// room, called once in a program, in the thread that made its first call; must obey the rules of layer.
 void start_backends();
 
+/// From now on, streams of the C library reach files of backends (wrappers/stdio/stream_slots.hpp). Given by the same
+/// library, called once in a program that has backends, when they have started. Where there are no wrappers, it does
+/// nothing.
+void answer_streams();
+
 /// All paths under `prefix` (absolute, as realpath gives it) and what is opened there are the backend's from now on.
 /// For start_backends() alone. False: there are too many, or the prefix is not absolute or too long.
 bool mount(file_backend& backend, std::string_view prefix);
@@ -27,6 +32,7 @@ enum class presence : uint32_t { not_asked = 0, none, some };
 struct alignas(65536) presence_page {
     std::byte apart[15 * 64];  ///< from what each call looks at at the begin of other pages (descriptors::table)
     std::atomic<presence> now;
+    std::atomic<uint32_t> looker;  ///< thread that looks at a descriptor for the first time (backend_files); 0: none
 };
 extern presence_page this_presence __attribute__((visibility("hidden")));
 bool ask_presence();

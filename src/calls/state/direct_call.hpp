@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <ctime>
 
 /// System calls of our own, past every interposed function and without touching the application's errno: each returns
 /// what the kernel does, that is -errno when it failed.
@@ -96,6 +97,15 @@ inline bool has_ended(int thread) {
 }
 inline void yield() {
     call(SYS_sched_yield);
+}
+/// For who waits, and has tried so often: others run meanwhile, at length also those of a lower priority.
+inline void wait_a_little(int tries) {
+    constexpr int turns = 100;
+    const timespec nap{0, 50'000};
+    if (tries < turns)
+        yield();
+    else
+        call(SYS_nanosleep, address(&nap));
 }
 
 /// The path that `fd` was opened by, as the kernel knows it now; returns its length (0: not known), always terminated.

@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include "calls/backends/mounts.hpp"
 #include "calls/clocks/ticks.hpp"
 #include "calls/stacks/contexts.hpp"
 #include "calls/state/blocked_signals.hpp"
@@ -78,6 +79,8 @@ bool start_here(process_state& process) {
 
 bool start_recording() {
     if (!can_start_layers()) return false;
+    // Here, for a program whose first call is one of streams: none of these asks for backends.
+    static_cast<void>(backends::present());
     process_state& process = process_page.state;
     {
         const blocked_signals whole;  // a start that a handler jumps out of would be waited for for ever

@@ -13,13 +13,6 @@ constinit bool known = false;
 constinit uint64_t device = 0;
 constinit uint64_t inode = 0;
 
-bool is_meant_for_people() {
-    struct stat found {};
-    if (direct::call(SYS_fstat, descriptor, direct::address(&found)) != 0) return false;
-    if (known && found.st_dev == device && found.st_ino == inode) return true;
-    return S_ISCHR(found.st_mode) || (S_ISREG(found.st_mode) && (direct::flags_of(descriptor) & O_APPEND) != 0);
-}
-
 }  // namespace
 
 void remember() {
@@ -27,6 +20,13 @@ void remember() {
     known = direct::call(SYS_fstat, descriptor, direct::address(&found)) == 0;
     device = found.st_dev;
     inode = found.st_ino;
+}
+
+bool is_meant_for_people() {
+    struct stat found {};
+    if (direct::call(SYS_fstat, descriptor, direct::address(&found)) != 0) return false;
+    if (known && found.st_dev == device && found.st_ino == inode) return true;
+    return S_ISCHR(found.st_mode) || (S_ISREG(found.st_mode) && (direct::flags_of(descriptor) & O_APPEND) != 0);
 }
 
 void say(const char* text, int length) {

@@ -9,4 +9,7 @@ void remember();
 /// would be in the middle of its data. A terminal, and a log that is only appended to, will do.
 void say(const char* text, int length);
 
+/// Whether it would.
+[[nodiscard]] bool is_meant_for_people();
+
 }  // namespace halcyon::calls::standard_error

@@ -57,6 +57,31 @@ TEST_P(backend_conformance, reads_what_was_written) {
     EXPECT_EQ(content("a"), "hello World");
 }
 
+TEST_P(backend_conformance, opens_a_file_again_by_what_is_open) {
+    put("a", "hello world");
+    opened_file file(backend(), path("a"), O_RDONLY);
+    file_backend::handle again = 0;
+    ASSERT_EQ(backend().open_again(file.handle(), O_RDWR, again), 0);
+    EXPECT_NE(again, file.handle());
+    file.close();
+    char text[6] = {};
+    const iovec piece{text, 5};
+    EXPECT_EQ(backend().read(again, &piece, 1, 6), 5);
+    EXPECT_STREQ(text, "world");
+    file_backend::handle third = 0;
+    ASSERT_EQ(backend().open_again(again, O_WRONLY | O_TRUNC, third), 0);
+    EXPECT_EQ(stat("a").st_size, 0);
+    backend().close(third);
+    EXPECT_EQ(unlink("a"), 0);
+    const int without_name = backend().open_again(again, O_RDWR, third);
+    EXPECT_TRUE(without_name == 0 || without_name == -ENOENT) << without_name;
+    if (without_name == 0) backend().close(third);
+    EXPECT_EQ(backend().write(again, &piece, 1, 0), 5);
+    backend().close(again);
+    opened_file folder(backend(), path(""), O_RDONLY | O_DIRECTORY);
+    EXPECT_EQ(backend().open_again(folder.handle(), O_RDWR, again), -EISDIR);
+}
+
 TEST_P(backend_conformance, moves_pieces_in_their_order) {
     opened_file file(backend(), path("a"), O_CREAT | O_RDWR);
     std::string text = "onetwothree";

@@ -118,6 +118,24 @@ ssize_t memory_backend::path_of(handle opened, char* out, size_t room) {
     return names_.path_of(record->name, out, room);
 }
 
+int memory_backend::open_again(handle opened, int flags, handle& again) {
+    {
+        const held_job_lock all(*space_, processes_, space_->head.lock);
+        const open_record* const record = files_.find(opened);
+        if (record == nullptr) return -EBADF;
+        const bool writes = (flags & O_ACCMODE) != O_RDONLY || (flags & O_TRUNC) != 0;
+        if (writes && S_ISDIR(node_of(opened).mode.load())) return -EISDIR;
+        names::place at{};
+        at.inode = record->inode;
+        at.entry = record->name;
+        const uint32_t of_name = record->name_generation;
+        if (const int failed = files_.open(at, flags, all.own(), again); failed != 0) return failed;
+        files_.find(again)->name_generation = of_name;
+    }
+    if ((flags & O_TRUNC) != 0) data_.resize(node_of(again), 0);
+    return 0;
+}
+
 ssize_t memory_backend::read(handle opened, const iovec* pieces, int count, int64_t offset) {
     inode& node = node_of(opened);
     if (!S_ISREG(node.mode.load(std::memory_order_relaxed))) return -EISDIR;
@@ -131,6 +149,11 @@ void memory_backend::reclaim() {
 
 ssize_t memory_backend::write(handle opened, const iovec* pieces, int count, int64_t offset) {
     inode& node = node_of(opened);
+    if (is_over_quota(offset, pieces, count)) {  // as much as is allowed
+        if (offset >= quota_) return -EDQUOT;
+        const iovec allowed{pieces[0].iov_base, std::min(pieces[0].iov_len, static_cast<size_t>(quota_ - offset))};
+        return data_.write(node, &allowed, 1, offset);
+    }
     const ssize_t done = data_.write(node, pieces, count, offset);
     if (done == in_memory::piece_cursor::total(pieces, count)) [[likely]]
         return done;
@@ -141,6 +164,7 @@ ssize_t memory_backend::write(handle opened, const iovec* pieces, int count, int
 
 ssize_t memory_backend::append(handle opened, const iovec* pieces, int count, int64_t& offset) {
     inode& node = node_of(opened);
+    if (is_over_quota(node.size.load(), pieces, count)) return -EDQUOT;
     const ssize_t done = data_.append(node, pieces, count, offset);
     if (done != -ENOSPC) return done;
     reclaim();

@@ -5,6 +5,7 @@
 #include "calls/memory_backend/job_processes.hpp"
 #include "calls/memory_backend/names.hpp"
 #include "calls/memory_backend/open_files.hpp"
+#include "calls/memory_backend/pieces.hpp"
 #include "calls/memory_backend/space.hpp"
 
 namespace halcyon::calls {
@@ -23,6 +24,8 @@ class memory_backend final : public file_backend {
     int start(int memory, int64_t capacity = in_memory::most_chunks * in_memory::chunk_bytes);
     /// Locks that were taken over, because their process ended with them.
     [[nodiscard]] uint32_t locks_taken_over() const;
+    /// Of each file: writes end there, and fail with EDQUOT behind it.
+    void set_quota(int64_t bytes) { quota_ = bytes; }
 
     [[nodiscard]] const char* name() const override { return "memory"; }
 
@@ -31,6 +34,7 @@ class memory_backend final : public file_backend {
     [[nodiscard]] uint64_t key_of(handle opened) override { return opened; }
     void close(handle opened) override;
     ssize_t path_of(handle opened, char* out, size_t room) override;
+    int open_again(handle opened, int flags, handle& again) override;
 
     ssize_t read(handle opened, const iovec* pieces, int count, int64_t offset) override;
     ssize_t write(handle opened, const iovec* pieces, int count, int64_t offset) override;
@@ -71,6 +75,9 @@ class memory_backend final : public file_backend {
     [[nodiscard]] inode& node_of(handle opened) const {
         return space_->inodes[in_memory::open_files::inode_of(opened)];
     }
+    [[nodiscard]] bool is_over_quota(int64_t offset, const iovec* pieces, int count) const {
+        return quota_ != INT64_MAX && offset > quota_ - in_memory::piece_cursor::total(pieces, count);
+    }
     int make(const char* path, unsigned mode, in_memory::names::place& at);
     int find_or_make(const char* path, int flags, unsigned mode, handle& opened);
     template <class Change>
@@ -79,6 +86,7 @@ class memory_backend final : public file_backend {
 
     in_memory::space* space_ = nullptr;
     int memory_ = -1;
+    int64_t quota_ = INT64_MAX;
     in_memory::job_processes processes_;
     in_memory::file_data data_;
     in_memory::names names_;

@@ -2,6 +2,7 @@
 #include "calls/wrappers/operations/descriptors.hpp"
 #include "calls/wrappers/operations/names.hpp"
 #include "calls/wrappers/operations/opening.hpp"
+#include "calls/wrappers/operations/streams.hpp"
 #include "calls/wrappers/operations/transfers.hpp"
 #include "calls/wrappers/operations/unanswered.hpp"
 #include "calls/wrappers/posix/opening_shapes.hpp"

@@ -6,9 +6,8 @@
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 
-#include "calls/state/direct_call.hpp"
+#include "calls/wrappers/stdio/complete_message.hpp"
 #include "calls/wrappers/stdio/stdio_bound.hpp"
 #include "calls/wrappers/wrapper.hpp"
 
@@ -130,38 +129,6 @@ LAST_WORDS(errx, verrx, vwarnx)
 // --- error, which no function with a va_list stands behind: it gets a message that is complete ---
 
 namespace {
-
-/// A formatted message, however long, without allocating from the application's heap.
-class complete_message {
-  public:
-    complete_message(const char* format, va_list values) {
-        va_list again;
-        va_copy(again, values);
-        const int length = vsnprintf(short_, sizeof short_, format, values);
-        if (length >= static_cast<int>(sizeof short_)) {
-            bytes_ = static_cast<size_t>(length) + 1;
-            const long at =
-                direct::call(SYS_mmap, 0, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-            if (at > 0) {
-                long_ = reinterpret_cast<char*>(at);
-                vsnprintf(long_, bytes_, format, again);
-            }
-        }
-        va_end(again);
-    }
-    ~complete_message() {
-        if (long_ != nullptr) direct::call(SYS_munmap, direct::address(long_), bytes_);
-    }
-    complete_message(const complete_message&) = delete;
-    complete_message& operator=(const complete_message&) = delete;
-
-    [[nodiscard]] const char* text() const { return long_ != nullptr ? long_ : short_; }
-
-  private:
-    char short_[512] = "";  // stacks may be small
-    char* long_ = nullptr;
-    size_t bytes_ = 0;
-};
 
 /// As error does, while it writes.
 class not_cancelled {

@@ -1,8 +1,8 @@
 // stdio functions with variable arguments, and those that act on all streams at once.
 #include <stdarg.h>
 
-#include "calls/wrappers/posix/transfer_shapes.hpp"
 #include "calls/wrappers/stdio/stdio_bound.hpp"
+#include "calls/wrappers/stdio/stream_slots.hpp"
 #include "calls/wrappers/wrapper.hpp"
 
 namespace halcyon::calls {
@@ -235,57 +235,6 @@ FROM_STANDARD_INPUT(__isoc99_scanf, __isoc99_vscanf, __isoc99_vfscanf, char)
 FROM_STANDARD_INPUT(wscanf, vwscanf, vfwscanf, wchar_t)
 FROM_STANDARD_INPUT(__isoc99_wscanf, __isoc99_vwscanf, __isoc99_vfwscanf, wchar_t)
 
-// --- to a descriptor: no stream, one transfer that glibc makes ---
-
-namespace {
-struct print_to_descriptor {
-    static bool before(call_record& record, int fd) { return shapes::before_next(record, fd, true); }
-};
-
-template <class Function>
-int formatted_to(int fd, Function function) {
-    if (!recording()) return function();
-    thread_state& thread = this_thread();
-    call_record record = blank_record(call_id::dprintf);
-    if ((thread.inside > 0 && !may_record(thread)) || !print_to_descriptor::before(record, fd)) return function();
-    return through_layers(thread, record, function, [&](call_record& called, int result) {
-        called.bytes = result < 0 ? none : result;
-        shapes::after_next(called, result, fd);
-    });
-}
-}  // namespace
-
-HALCYON_WRAPPER(vdprintf, int, (int fd, const char* format, va_list values));
-int halcyon_wrap_vdprintf(int fd, const char* format, va_list values) {
-    return formatted_to(fd,
-                        [&] { return HALCYON_REAL(vdprintf, int, (int, const char*, va_list))(fd, format, values); });
-}
-
-HALCYON_WRAPPER(dprintf, int, (int fd, const char* format, ...));
-int halcyon_wrap_dprintf(int fd, const char* format, ...) {
-    va_list values;
-    va_start(values, format);
-    const int result = halcyon_wrap_vdprintf(fd, format, values);
-    va_end(values);
-    return result;
-}
-
-HALCYON_WRAPPER(__vdprintf_chk, int, (int fd, int flag, const char* format, va_list values));
-int halcyon_wrap___vdprintf_chk(int fd, int flag, const char* format, va_list values) {
-    return formatted_to(fd, [&] {
-        return HALCYON_REAL(__vdprintf_chk, int, (int, int, const char*, va_list))(fd, flag, format, values);
-    });
-}
-
-HALCYON_WRAPPER(__dprintf_chk, int, (int fd, int flag, const char* format, ...));
-int halcyon_wrap___dprintf_chk(int fd, int flag, const char* format, ...) {
-    va_list values;
-    va_start(values, format);
-    const int result = halcyon_wrap___vdprintf_chk(fd, flag, format, values);
-    va_end(values);
-    return result;
-}
-
 // --- all streams ---
 
 extern "C" {
@@ -356,12 +305,15 @@ void flush_one(FILE* stream, call_id because_of) {
 // stream that another thread holds is left to the C library, which waits for none.
 void flush_streams(call_id because_of) {
     if (!recording()) return;
+    const bool is_last = because_of == call_id::exit_flush;
+    if (is_last) stream_slots::expect_end();
     uint64_t held_by_others = 0;
     _IO_list_lock();
     for (void* at = _IO_iter_begin(); at != _IO_iter_end(); at = _IO_iter_next(at)) {
         FILE* stream = reinterpret_cast<FILE*>(_IO_iter_file(at));
-        if (!has_waiting(stream)) continue;
-        if (because_of != call_id::exit_flush) {
+        // What goes through the slots is seen in any case, but for the end, after which nothing is.
+        if (!has_waiting(stream) || (!is_last && stream_slots::answers(stream->_fileno))) continue;
+        if (!is_last) {
             flush_one(stream, because_of);
         } else if (ftrylockfile(stream) == 0) {
             flush_one(stream, because_of);

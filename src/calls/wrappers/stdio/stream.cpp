@@ -6,6 +6,7 @@
 
 #include "calls/state/direct_call.hpp"
 #include "calls/state/known_files.hpp"
+#include "calls/wrappers/stdio/stream_slots.hpp"
 #include "calls/wrappers/wrapper.hpp"
 
 namespace halcyon::calls {
@@ -111,6 +112,22 @@ int fflush_of_library(FILE* stream) {
     return HALCYON_REAL(fflush, int, (FILE*))(stream);
 }
 
+FILE* fopen_of_library(const char* path, const char* mode) {
+    return HALCYON_REAL(fopen, FILE*, (const char*, const char*))(path, mode);
+}
+
+FILE* freopen_of_library(const char* path, const char* mode, FILE* stream) {
+    return HALCYON_REAL(freopen, FILE*, (const char*, const char*, FILE*))(path, mode, stream);
+}
+
+held_stream::held_stream(FILE* stream) : stream_(stream) {
+    lock(stream);
+}
+
+held_stream::~held_stream() {
+    unlock(stream_);
+}
+
 stream_transfer::~stream_transfer() {
     if (locked_) unlock(stream_);
 }
@@ -122,6 +139,7 @@ bool stream_transfer::before(call_record& record, FILE* stream, bool locks) {
     file_ = descriptors::find(fd_);
     if (file_ == nullptr) return false;
     stream_ = stream;
+    exact_ = stream_slots::answers(fd_);
     if (locks) {
         lock(stream);
         locked_ = true;
@@ -274,6 +292,7 @@ void stream_transfer::did_read(const call_record& record, int64_t bytes) {
 }
 
 void stream_transfer::after(const call_record& record, int64_t put, int64_t taken) {
+    if (exact_) return;
     if (is_mapped()) return follow_position();
     if (put == not_known || taken == not_known) {
         if (nothing_moved()) return;
@@ -299,6 +318,7 @@ void stream_transfer::after(const call_record& record, int64_t put, int64_t take
 }
 
 void stream_transfer::after_seek(const call_record& record) {
+    if (exact_) return;
     if (is_mapped()) return follow_position();
     wrote(record, at_least_zero(waiting_ - waiting_in(stream_)));
     const int64_t now = direct::lseek(fd_, 0, SEEK_CUR);
@@ -319,6 +339,7 @@ void stream_transfer::after_seek(const call_record& record) {
 }
 
 void stream_transfer::after_flush(const call_record& record) {
+    if (exact_) return;
     if (is_mapped()) return follow_position();
     const int64_t now = direct::lseek(fd_, 0, SEEK_CUR);
     const bool counted = stream_->_mode <= 0 || now < 0;
@@ -329,6 +350,7 @@ void stream_transfer::after_flush(const call_record& record) {
 }
 
 void stream_transfer::flush(const call_record& record) {
+    if (exact_) return;  // it is seen in any case
     call_record caused = record;
     caused.start = ticks();
     if (fflush_of_library(stream_) != 0) return;
@@ -346,7 +368,7 @@ void stream_transfer::after_close(const call_record& record, bool closed) {
     // Unless other descriptors stand for it, the description may be another's by now; its numbers of before are known.
     const int64_t position = file_->position.load(std::memory_order_relaxed);
     if (shared_) file_->unseen_moves.store(UINT32_MAX, std::memory_order_relaxed);  // asked from now on
-    if (waiting_ <= 0) return;
+    if (waiting_ <= 0 || exact_) return;
     const bool appended = file_->appends.load(std::memory_order_relaxed);
     report_transfer(record, call_id::stdio_write, appended ? none : position, waiting_);
 }

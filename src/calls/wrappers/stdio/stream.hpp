@@ -11,6 +11,8 @@ namespace halcyon::calls {
 
 /// The C library's own.
 int fflush_of_library(FILE* stream);
+FILE* fopen_of_library(const char* path, const char* mode);
+FILE* freopen_of_library(const char* path, const char* mode, FILE* stream);
 
 /// False for streams of memory, in which `_fileno` may be anything, and for those of the application's own functions.
 inline bool is_of_file(const FILE* stream) {
@@ -25,6 +27,18 @@ inline constexpr int putting = 0x800;
 inline bool is_wide_and_putting(const FILE* stream) {
     return stream->_mode > 0 && (stream->_flags & putting) != 0;
 }
+
+/// Holds the lock of a stream while it lives; where its thread is cancelled meanwhile, until that ends.
+class held_stream {
+  public:
+    explicit held_stream(FILE* stream);
+    ~held_stream();
+    held_stream(const held_stream&) = delete;
+    held_stream& operator=(const held_stream&) = delete;
+
+  private:
+    FILE* stream_;
+};
 
 /// What one stdio call moved between a stream's buffer and its file. The C library's transfers are calls inside itself
 /// that nobody can step in front of; they follow from the state of the buffer before and after:
@@ -108,6 +122,7 @@ class stream_transfer {
     open_file* file_ = nullptr;
     bool locked_ = false;
     bool shared_ = false;      // the description has other descriptors, too
+    bool exact_ = false;       // its file is a backend's: transfers are recorded as they are made (stream_slots.hpp)
     bool holds_line_ = false;  // before_line_read: what is in the buffer has a line's end
     int fd_ = -1;
     int64_t waiting_ = 0;

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "bench/recorded_process.hpp"
+
+namespace halcyon::bench {
+
+/// Starts the program again with the tests' files in memory under a folder, if they are not there yet; the folder.
+inline std::string become_mounted(char** arguments) {
+    const std::string folder = std::filesystem::current_path().string() + "/mount";
+    if (std::getenv("HALCYON_MEMORY_MOUNT") != nullptr) return folder;
+    std::filesystem::create_directories(folder);
+    setenv("HALCYON_MEMORY_MOUNT", folder.c_str(), 1);
+    setenv("LD_PRELOAD", HALCYON_MEMORY_LIBRARY, 1);
+    execv("/proc/self/exe", arguments);
+    stop("cannot start again with the library preloaded");
+}
+
+}  // namespace halcyon::bench
