@@ -36,7 +36,7 @@ class [[nodiscard]] result {
     std::variant<T, failure> state_;
 };
 
-/// Success or a failure.
+/// Success or a failure. Where exceptions are switched off, it cannot be thrown.
 template <>
 class [[nodiscard]] result<void> {
   public:
@@ -46,9 +46,11 @@ class [[nodiscard]] result<void> {
     [[nodiscard]] bool ok() const { return !failure_; }
     explicit operator bool() const { return ok(); }
     [[nodiscard]] const failure& why() const { return *failure_; }
+#if defined(__cpp_exceptions)
     void value() && {
         if (failure_) throw error(*failure_);
     }
+#endif
 
   private:
     std::optional<failure> failure_;

@@ -7,7 +7,6 @@
 #include <filesystem>
 
 #include "job_builder.hpp"
-#include "offload/store/zarr/crc32c.hpp"
 #include "offload/store/zarr/format.hpp"
 #include "offload/transform/half.hpp"
 #include "temporary_folder.hpp"
@@ -162,18 +161,6 @@ TEST(zarr_format, names_that_no_node_may_have_are_encoded) {
     EXPECT_EQ(zarr::node_path("a/__x/..b"), "a/%5F_x/..b");
     EXPECT_EQ(zarr::node_path("zarr.json"), "%7Aarr.json");
     EXPECT_EQ(zarr::node_path("%2E../100%"), "%252E../100%25");
-}
-
-/// RFC 3720, B.4.
-TEST(zarr_format, checksums_are_those_of_the_standard) {
-    std::vector<std::byte> bytes(32);
-    EXPECT_EQ(zarr::crc32c(bytes), 0x8a9136aaU);
-    for (std::byte& b : bytes) b = std::byte{0xff};
-    EXPECT_EQ(zarr::crc32c(bytes), 0x62a8ab43U);
-    for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i);
-    EXPECT_EQ(zarr::crc32c(bytes), 0x46dd794eU);
-    const std::string digits = "123456789";
-    EXPECT_EQ(zarr::crc32c(std::as_bytes(std::span(digits.data(), digits.size()))), 0xe3069283U);
 }
 
 }  // namespace

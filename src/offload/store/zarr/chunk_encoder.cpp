@@ -3,7 +3,7 @@
 #include <chrono>
 #include <cstring>
 
-#include "offload/store/zarr/crc32c.hpp"
+#include "base/crc32c.hpp"
 
 namespace halcyon::offload::zarr {
 

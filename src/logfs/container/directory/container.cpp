@@ -1,0 +1,228 @@
+#include "logfs/container/directory/container.hpp"
+
+#include <fcntl.h>
+#include <stdio.h>
+
+#include <cerrno>
+#include <span>
+
+#include "base/clock.hpp"
+#include "logfs/container/files/whole_transfer.hpp"
+#include "logfs/container/format/dropping_name.hpp"
+#include "logfs/container/format/format.hpp"
+#include "logfs/container/format/plfs_format.hpp"
+
+namespace halcyon::logfs {
+namespace {
+
+// Of its own name: the container's may be as long as names can be.
+constexpr std::string_view begun_prefix = ".halcyon-begun-";
+
+/// Those that may read the file may search the directory.
+mode_t directory_mode(mode_t file) {
+    return 0700 | (file & 0666) | ((file & 0444) >> 2);
+}
+
+/// A number that no other container is likely to have.
+uint64_t some_number(const void* here) {
+    uint64_t mixed = static_cast<uint64_t>(realtime_ns()) ^ (reinterpret_cast<uint64_t>(here) << 20);
+    mixed ^= static_cast<uint64_t>(monotonic_ns()) << 32;
+    mixed = (mixed ^ (mixed >> 31)) * 0x9E3779B97F4A7C15u;
+    return mixed ^ (mixed >> 29);
+}
+
+}  // namespace
+
+bool container::keep_path(std::string_view path) {
+    path_.clear();
+    while (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
+    return path_.append({path.data(), path.size()}) && path_.push('\0');
+}
+
+result<void> container::create(std::string_view path, mode_t mode, uint32_t host_directories) {
+    close();
+    if (host_directories == 0 || host_directories > most_host_directories)
+        return failure{error_kind::usage,
+                       std::string(path) + ": " + std::to_string(host_directories) +
+                           " host directories; a container has 1 to " + std::to_string(most_host_directories),
+                       0};
+    page_array<char> beside(memory_);
+    if (!keep_path(path)) return system_failure(std::string(path), ENOMEM);
+    marker_ = {format_version, host_directories, some_number(this)};
+    const short_name begun = short_name(begun_prefix).add(marker_.id);
+    const std::string_view folder = this->path().substr(0, this->path().rfind('/') + 1);
+    if (!beside.append({folder.data(), folder.size()}) || !beside.append({begun.c_str(), begun.view().size() + 1}))
+        return system_failure(std::string(path), ENOMEM);
+
+    int done = calls_.make_directory_at(AT_FDCWD, beside.data(), directory_mode(mode));
+    if (done != 0) return failed({}, "cannot create", -done);
+    directory_ = calls_.open_at(AT_FDCWD, beside.data(), O_RDONLY | O_DIRECTORY, 0);
+    done = directory_ < 0 ? directory_ : create_marker(directory_, mode);
+    if (done == 0) done = give_its_name(beside.data());
+    if (done == 0) return {};
+    if (directory_ >= 0) calls_.remove_at(directory_, marker_name.data(), false);
+    calls_.remove_at(AT_FDCWD, beside.data(), true);
+    failure why = failed({}, "cannot create", -done);
+    close();
+    return why;
+}
+
+int container::give_its_name(const char* begun) {
+    const int done = calls_.rename_at(AT_FDCWD, begun, AT_FDCWD, path_.data(), RENAME_NOREPLACE);
+    if (done != -EINVAL) return done;
+    // A file system that cannot promise it (NFS, GlusterFS). A directory takes the place of an empty one only, and no
+    // container is empty: of several that come here one succeeds.
+    struct stat there {};
+    const int found = calls_.status_at(AT_FDCWD, path_.data(), there);
+    if (found != -ENOENT) return found == 0 ? -EEXIST : found;
+    const int renamed = calls_.rename_at(AT_FDCWD, begun, AT_FDCWD, path_.data(), 0);
+    return renamed == -ENOTEMPTY || renamed == -ENOTDIR ? -EEXIST : renamed;
+}
+
+int container::create_marker(int directory, mode_t mode) {
+    char text[marker::room];
+    const size_t size = marker_.write(text);
+    const int fd = calls_.open_at(directory, marker_name.data(), O_WRONLY | O_CREAT | O_EXCL, mode & 07777);
+    if (fd < 0) return fd;
+    const int written = write_whole(calls_, fd, std::as_bytes(std::span(text, size)), 0);
+    const int closed = calls_.close(fd);
+    return written != 0 ? written : closed;
+}
+
+result<void> container::open(std::string_view path) {
+    close();
+    if (!keep_path(path)) return system_failure(std::string(path), ENOMEM);
+    const int opened = calls_.open_at(AT_FDCWD, path_.data(), O_RDONLY | O_DIRECTORY, 0);
+    if (opened == -ENOTDIR) return failure{error_kind::usage, full({}) + ": a file, no log container", ENOTDIR};
+    if (opened < 0) return failed({}, "cannot open", -opened);
+    directory_ = opened;
+    auto read = read_marker();
+    if (!read) close();
+    return read;
+}
+
+result<void> container::read_marker() {
+    const int fd = calls_.open_at(directory_, marker_name.data(), O_RDONLY, 0);
+    if (fd == -ENOENT) {
+        struct stat there {};
+        is_plfs_ = calls_.status_at(directory_, plfs_access_name.data(), there) == 0;
+        if (is_plfs_) {
+            marker_ = {};
+            marker_.id = there.st_ino;
+            return {};
+        }
+        return failure{error_kind::usage,
+                       full({}) + ": a directory, no log container: it has no file " + std::string(marker_name),
+                       EISDIR};
+    }
+    if (fd < 0) return failed(marker_name, "cannot open", -fd);
+    char text[marker::room];
+    const int64_t bytes = read_whole(calls_, fd, std::as_writable_bytes(std::span(text)), 0);
+    calls_.close(fd);
+    if (bytes < 0) return failed(marker_name, "cannot read", static_cast<int>(-bytes));
+    switch (marker::read({text, static_cast<size_t>(bytes)}, marker_)) {
+        case marker::reading::whole:
+            return {};
+        case marker::reading::other_version:
+            return damaged(marker_name, "format version " + std::to_string(marker_.version) +
+                                            "; this release reads version " + std::to_string(format_version));
+        case marker::reading::damaged:
+            break;
+    }
+    return damaged(marker_name, "damaged: its text does not fit its check sum");
+}
+
+result<void> container::expect_ours() const {
+    if (!is_plfs_) return {};
+    return failure{error_kind::usage,
+                   full({}) + ": a container of PLFS, which can only be read; 'halcyon log flatten' makes a file of it",
+                   EROFS};
+}
+
+const char* container::access_name() const {
+    return is_plfs_ ? plfs_access_name.data() : marker_name.data();
+}
+
+bool container::is_at(file_calls& calls, std::string_view path) {
+    container candidate(calls);
+    if (!candidate.keep_path(path)) return false;
+    const int fd = calls.open_at(AT_FDCWD, candidate.path_.data(), O_RDONLY | O_DIRECTORY, 0);
+    if (fd < 0) return false;
+    struct stat there {};
+    const bool found =
+        calls.status_at(fd, marker_name.data(), there) == 0 || calls.status_at(fd, plfs_access_name.data(), there) == 0;
+    calls.close(fd);
+    return found;
+}
+
+void container::close() {
+    if (directory_ >= 0) calls_.close(directory_);
+    directory_ = -1;
+    mode_ = 0;
+    is_plfs_ = false;
+}
+
+int container::make_host_directory(uint32_t number) {
+    if (is_plfs_) return -EROFS;
+    struct stat of_container {};
+    if (const int done = calls_.status(directory_, of_container); done != 0) return done;
+    mode_ = of_container.st_mode & 07777;
+    const short_name name = host_directory_name(number);
+    const int done = calls_.make_directory_at(directory_, name.c_str(), mode_ & 0777);
+    // What the umask took comes back: without it, nobody else could read the container any more.
+    if (done == 0) calls_.set_mode_at(directory_, name.c_str(), mode_);
+    return done == -EEXIST ? 0 : done;
+}
+
+void container::share(const char* name, mode_t access) {
+    struct stat file {};
+    if (mode_ == 0 && calls_.status(directory_, file) == 0) mode_ = file.st_mode & 07777;
+    const mode_t wanted = mode_ & access;
+    if (calls_.status_at(directory_, name, file) != 0 || (file.st_mode & wanted) == wanted) return;
+    calls_.set_mode_at(directory_, name, (file.st_mode & 0777) | wanted);
+}
+
+int container::sync() {
+    // What its marker says is not on the device only because its name is, and who created it may never sync.
+    const int fd = calls_.open_at(directory_, marker_name.data(), O_RDONLY, 0);
+    if (fd < 0 && fd != -EACCES) return fd;
+    if (fd >= 0) {
+        const int done = calls_.sync(fd);
+        calls_.close(fd);
+        if (done != 0) return done;
+    }
+    for (const char* const each : {".", ".."}) {
+        // The directory above may be one that this user cannot read.
+        if (const int done = sync_directory(each); done != 0 && done != -EACCES) return done;
+    }
+    return 0;
+}
+
+int container::sync(uint32_t host_directory) {
+    const int done = sync_directory(host_directory_name(host_directory).c_str());
+    return done != 0 ? done : sync();
+}
+
+int container::sync_directory(const char* name) {
+    const int fd = calls_.open_at(directory_, name, O_RDONLY | O_DIRECTORY, 0);
+    if (fd < 0) return fd;
+    const int done = calls_.sync_names(fd);
+    calls_.close(fd);
+    return done == -EINVAL ? 0 : done;  // a file system whose names are as durable as they get
+}
+
+std::string container::full(std::string_view name) const {
+    std::string all(path());
+    if (!name.empty()) all.append("/").append(name);
+    return all;
+}
+
+failure container::failed(std::string_view name, std::string_view what, int error) const {
+    return system_failure(full(name) + ": " + std::string(what), error);
+}
+
+failure container::damaged(std::string_view name, std::string_view what) const {
+    return {error_kind::config, full(name) + ": " + std::string(what), EIO};
+}
+
+}  // namespace halcyon::logfs

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace halcyon::logfs {
+
+/// What a container asks of the system. Whoever uses a container inside an application's calls makes system calls of
+/// its own; tests count them, let them fail and kill the process before and after each.
+///
+/// Each call returns what the system call does: -errno where it fails. None is interrupted halfway for a signal.
+/// Names are relative to the directory that a descriptor stands for.
+class file_calls {
+  public:
+    file_calls() = default;
+    file_calls(const file_calls&) = delete;
+    file_calls& operator=(const file_calls&) = delete;
+    virtual ~file_calls() = default;
+
+    virtual int open_at(int directory, const char* name, int flags, mode_t mode) = 0;
+    virtual int close(int fd) = 0;
+    virtual int64_t read_at(int fd, const iovec* parts, int count, int64_t offset) = 0;
+    virtual int64_t write_at(int fd, const iovec* parts, int count, int64_t offset) = 0;
+    virtual int set_size(int fd, int64_t bytes) = 0;
+    /// Blocks of the disk, filled with zeros; the file grows where it ends before.
+    virtual int reserve(int fd, int64_t offset, int64_t bytes) = 0;
+    /// Gives blocks back; the bytes become zeros, the size stays.
+    virtual int punch(int fd, int64_t offset, int64_t bytes) = 0;
+    /// Contents, also those that were stored through a mapping, and size are on the device.
+    virtual int sync(int fd) = 0;
+    /// The names in a directory are on the device.
+    virtual int sync_names(int directory) = 0;
+    virtual int lock(int fd, bool exclusive) = 0;
+    virtual int unlock(int fd) = 0;
+    /// Of a part of the file, which need not be there. -EAGAIN, unless it `waits`, where others have it locked.
+    virtual int lock_part(int fd, int64_t offset, int64_t bytes, bool exclusive, bool waits) = 0;
+    virtual int unlock_part(int fd, int64_t offset, int64_t bytes) = 0;
+    virtual int advise_soon(int fd, int64_t offset, int64_t bytes) = 0;
+
+    virtual int status(int fd, struct stat& out) = 0;
+    /// Of what has the name; a link itself.
+    virtual int status_at(int directory, const char* name, struct stat& out) = 0;
+    virtual int make_directory_at(int directory, const char* name, mode_t mode) = 0;
+    virtual int set_mode_at(int directory, const char* name, mode_t mode) = 0;
+    virtual int rename_at(int from_directory, const char* from, int to_directory, const char* to, unsigned flags) = 0;
+    virtual int remove_at(int directory, const char* name, bool is_directory) = 0;
+    /// Entries as getdents64 gives them; 0 at the end.
+    virtual int64_t list(int directory, void* out, size_t bytes) = 0;
+
+    /// Whether bytes that were reserved can be stored again and again without new room on the disk. Not on btrfs, ZFS
+    /// and their like, which write each change to a new place: once they are full, a store into a mapped file ends the
+    /// process (SIGBUS).
+    virtual bool rewrites_in_place(int fd) = 0;
+    /// Shared and writable; null with errno in `error`.
+    virtual void* map(int fd, int64_t offset, size_t bytes, int& error) = 0;
+    virtual void unmap(void* at, size_t bytes) = 0;
+
+    /// Zeroed memory in whole pages; null where there is none.
+    virtual void* take_pages(size_t bytes) = 0;
+    /// The same pages, perhaps elsewhere; what is new is zeroed. Null: they are as they were.
+    virtual void* resize_pages(void* at, size_t bytes, size_t wanted) = 0;
+    virtual void return_pages(void* at, size_t bytes) = 0;
+
+    /// A step of a writer that is no system call, but stores into a mapped file, lies behind this process.
+    virtual void passed(const char* step) { static_cast<void>(step); }
+    /// Whether passed() wants to be told.
+    [[nodiscard]] bool watches_steps() const { return watches_steps_; }
+
+  protected:
+    bool watches_steps_ = false;
+};
+
+/// The C library's.
+file_calls& kernel_files();
+
+}  // namespace halcyon::logfs

@@ -1,0 +1,148 @@
+#include <dirent.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "logfs/container/files/file_calls.hpp"
+
+namespace halcyon::logfs {
+namespace {
+
+// Of file systems that the kernel's headers do not know.
+constexpr uint32_t zfs_magic = 0x2fc12fc1;
+constexpr uint32_t bcachefs_magic = 0xca451a4e;
+
+/// Again for as long as signals interrupt it; -errno where it fails.
+template <class Call>
+auto uninterrupted(Call call) {
+    for (;;) {
+        const auto done = call();
+        if (done >= 0) return done;
+        if (errno != EINTR) return static_cast<decltype(call())>(-errno);
+    }
+}
+
+class kernel final : public file_calls {
+  public:
+    int open_at(int directory, const char* name, int flags, mode_t mode) override {
+        return uninterrupted([&] { return ::openat(directory, name, flags | O_CLOEXEC, mode); });
+    }
+    // Linux frees the number whatever close() says: never again.
+    int close(int fd) override { return ::close(fd) == 0 || errno == EINTR ? 0 : -errno; }
+    int64_t read_at(int fd, const iovec* parts, int count, int64_t offset) override {
+        if (count == 1)
+            return uninterrupted([&] { return int64_t{::pread(fd, parts->iov_base, parts->iov_len, offset)}; });
+        return uninterrupted([&] { return int64_t{::preadv(fd, parts, count, offset)}; });
+    }
+    int64_t write_at(int fd, const iovec* parts, int count, int64_t offset) override {
+        if (count == 1)
+            return uninterrupted([&] { return int64_t{::pwrite(fd, parts->iov_base, parts->iov_len, offset)}; });
+        return uninterrupted([&] { return int64_t{::pwritev(fd, parts, count, offset)}; });
+    }
+    int set_size(int fd, int64_t bytes) override {
+        return uninterrupted([&] { return ::ftruncate(fd, bytes); });
+    }
+    int reserve(int fd, int64_t offset, int64_t bytes) override {
+        return uninterrupted([&] { return ::fallocate(fd, 0, offset, bytes); });
+    }
+    int punch(int fd, int64_t offset, int64_t bytes) override {
+        return uninterrupted(
+            [&] { return ::fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, bytes); });
+    }
+    int sync(int fd) override {
+        return uninterrupted([&] { return ::fdatasync(fd); });
+    }
+    // fdatasync() may leave out a name that fits into the directory as it was (ext4 before Linux 5.10).
+    int sync_names(int directory) override {
+        return uninterrupted([&] { return ::fsync(directory); });
+    }
+    int lock(int fd, bool exclusive) override { return lock_part(fd, 0, 0, exclusive, true); }
+    int unlock(int fd) override { return unlock_part(fd, 0, 0); }
+    int lock_part(int fd, int64_t offset, int64_t bytes, bool exclusive, bool waits) override {
+        const int done = set_lock(fd, offset, bytes, exclusive ? F_WRLCK : F_RDLCK, waits);
+        return done == -EACCES ? -EAGAIN : done;  // POSIX allows either
+    }
+    int unlock_part(int fd, int64_t offset, int64_t bytes) override {
+        return set_lock(fd, offset, bytes, F_UNLCK, false);
+    }
+    int advise_soon(int fd, int64_t offset, int64_t bytes) override {
+        return -::posix_fadvise(fd, offset, bytes, POSIX_FADV_WILLNEED);
+    }
+    int status(int fd, struct stat& out) override {
+        return uninterrupted([&] { return ::fstat(fd, &out); });
+    }
+    int status_at(int directory, const char* name, struct stat& out) override {
+        return uninterrupted([&] { return ::fstatat(directory, name, &out, AT_SYMLINK_NOFOLLOW); });
+    }
+    int make_directory_at(int directory, const char* name, mode_t mode) override {
+        return uninterrupted([&] { return ::mkdirat(directory, name, mode); });
+    }
+    int set_mode_at(int directory, const char* name, mode_t mode) override {
+        return uninterrupted([&] { return ::fchmodat(directory, name, mode, 0); });
+    }
+    int rename_at(int from_directory, const char* from, int to_directory, const char* to, unsigned flags) override {
+        return uninterrupted([&] { return ::renameat2(from_directory, from, to_directory, to, flags); });
+    }
+    int remove_at(int directory, const char* name, bool is_directory) override {
+        return uninterrupted([&] { return ::unlinkat(directory, name, is_directory ? AT_REMOVEDIR : 0); });
+    }
+    int64_t list(int directory, void* out, size_t bytes) override {
+        return uninterrupted([&] { return int64_t{::getdents64(directory, out, bytes)}; });
+    }
+
+    bool rewrites_in_place(int fd) override {
+        struct statfs system {};
+        if (uninterrupted([&] { return ::fstatfs(fd, &system); }) != 0) return false;
+        switch (static_cast<uint32_t>(system.f_type)) {
+            case BTRFS_SUPER_MAGIC:
+            case NILFS_SUPER_MAGIC:
+            case zfs_magic:
+            case bcachefs_magic:
+                return false;
+            default:
+                return true;
+        }
+    }
+    void* map(int fd, int64_t offset, size_t bytes, int& error) override {
+        void* const at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
+        error = at == MAP_FAILED ? errno : 0;
+        return at == MAP_FAILED ? nullptr : at;
+    }
+    void unmap(void* at, size_t bytes) override { ::munmap(at, bytes); }
+
+    void* take_pages(size_t bytes) override {
+        void* const at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        return at == MAP_FAILED ? nullptr : at;
+    }
+    void* resize_pages(void* at, size_t bytes, size_t wanted) override {
+        void* const moved = ::mremap(at, bytes, wanted, MREMAP_MAYMOVE);
+        return moved == MAP_FAILED ? nullptr : moved;
+    }
+    void return_pages(void* at, size_t bytes) override { ::munmap(at, bytes); }
+
+  private:
+    /// Of the open file, not of the process: a lock that another descriptor of the process gives back is no lock.
+    /// 0 bytes: to the end of all files.
+    static int set_lock(int fd, int64_t offset, int64_t bytes, int type, bool waits) {
+        struct flock part {};
+        part.l_type = static_cast<short>(type);
+        part.l_whence = SEEK_SET;
+        part.l_start = offset;
+        part.l_len = bytes;
+        return uninterrupted([&] { return ::fcntl(fd, waits ? F_OFD_SETLKW : F_OFD_SETLK, &part); });
+    }
+};
+
+}  // namespace
+
+file_calls& kernel_files() {
+    static kernel calls;
+    return calls;
+}
+
+}  // namespace halcyon::logfs

@@ -1,0 +1,264 @@
+#include "logfs/container/log_file.hpp"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "logfs/container/format/dropping_name.hpp"
+
+namespace halcyon::logfs {
+
+class log_file::guard {
+  public:
+    explicit guard(log_file& of) : lock_(of.lock_) { lock_.lock(); }
+    ~guard() { lock_.unlock(); }
+    guard(const guard&) = delete;
+    guard& operator=(const guard&) = delete;
+
+  private:
+    short_lock& lock_;
+};
+
+log_file::~log_file() {
+    if (container_.is_open()) static_cast<void>(close());
+}
+
+result<void> log_file::open(std::string_view path, const writer_identity& who, const opening& how) {
+    if (container_.is_open())
+        return failure{error_kind::usage, std::string(path) + ": another file is open here", EBUSY};
+    who_ = who;
+    how_ = how;
+    has_new_writes_ = false;
+    epoch_ns_ = 0;
+    const bool must_be_new = how.creates && how.is_exclusive;
+    result<void> opened = must_be_new ? result<void>() : container_.open(path);
+    bool is_new = false;
+    if (must_be_new || (how.creates && !opened && opened.why().system_errno == ENOENT)) {
+        opened = container_.create(path, how.mode, how.host_directories);
+        is_new = opened.ok();
+        // Another process may have been quicker.
+        if (!is_new && opened.why().system_errno == EEXIST && !must_be_new) opened = container_.open(path);
+    }
+    if (opened.ok() && how.may_write) opened = container_.expect_ours();
+    if (!opened) {
+        container_.close();
+        return opened;
+    }
+    is_unsynced_ = is_new;
+    reader_options reading = how.reading;
+    reading.host = {who_.host, strnlen(who_.host, sizeof who_.host)};
+    reading.boot_id = {who_.boot_id, strnlen(who_.boot_id, sizeof who_.boot_id)};
+    reader_.emplace(container_, reading);
+    result<void> done = is_new ? result<void>() : take_others();
+    if (done.ok() && how.truncates && how.may_write && !is_new && reader_->size() > 0) done = truncate(0);
+    if (!done) static_cast<void>(close());
+    return done;
+}
+
+result<void> log_file::expect_open() const {
+    if (reader_) return {};
+    return failure{error_kind::usage, std::string(container_.path()) + ": no file is open here", EBADF};
+}
+
+/// Again without the droppings that are open for reading, where the process has no descriptor left.
+template <class Call>
+result<void> log_file::with_descriptors(Call call) {
+    result<void> done = call();
+    if (done.ok() || reader_->files().size() == 0) return done;
+    if (done.why().system_errno != EMFILE && done.why().system_errno != ENFILE) return done;
+    reader_->files().close_all();
+    return call();
+}
+
+result<void> log_file::begin_writing() {
+    if (auto open = expect_open(); !open) return open;
+    if (!how_.may_write)
+        return failure{error_kind::usage, std::string(container_.path()) + ": opened for reading only", EBADF};
+    if (writer_) return {};
+    writer_.emplace(container_);
+    auto opened = with_descriptors([this] { return writer_->open(who_, how_.writing); });
+    if (!opened) {
+        writer_.reset();
+        return opened;
+    }
+    writer_->follow(std::max(reader_->latest_ns(), epoch_ns_));
+    return {};
+}
+
+/// What was written here since it was looked at last.
+result<void> log_file::take_own() {
+    if (auto open = expect_open(); !open) return open;
+    if (!has_new_writes_) return {};
+    auto taken = with_descriptors([this] { return reader_->reload_writer(writer_->name()); });
+    if (taken.ok()) has_new_writes_ = false;
+    return taken;
+}
+
+result<void> log_file::take_others() {
+    if (auto open = expect_open(); !open) return open;
+    auto taken = with_descriptors([this] { return reader_->reload(); });
+    if (taken.ok() && writer_) writer_->follow(reader_->latest_ns());
+    return taken;
+}
+
+result<int64_t> log_file::read(int64_t offset, std::span<std::byte> out) {
+    const guard alone(*this);
+    if (auto taken = take_own(); !taken) return taken.why();
+    if (!how_.may_read)
+        return failure{error_kind::usage, std::string(container_.path()) + ": opened for writing only", EBADF};
+    auto read = reader_->read(offset, out);
+    // It may have taken what others have published.
+    if (writer_) writer_->follow(reader_->latest_ns());
+    return read;
+}
+
+result<int64_t> log_file::write(int64_t offset, std::span<const std::byte> bytes) {
+    const guard alone(*this);
+    if (auto begun = begin_writing(); !begun) return begun.why();
+    has_new_writes_ = true;
+    return writer_->write(offset, bytes);
+}
+
+/// Whoever may write the file may open the lock, whatever the umask of its creator says.
+result<void> log_file::lock_appends() {
+    file_calls& calls = container_.calls();
+    if (append_lock_ < 0) {
+        const int fd = calls.open_at(container_.directory(), append_lock_name.data(), O_RDWR | O_CREAT, 0666);
+        if (fd < 0) return container_.failed(append_lock_name, "cannot open", -fd);
+        append_lock_ = fd;
+        container_.share(append_lock_name.data(), 0666);
+    }
+    const int locked = calls.lock(append_lock_, true);
+    return locked == 0 ? result<void>() : container_.failed(append_lock_name, "cannot lock", -locked);
+}
+
+result<log_file::appended> log_file::append(std::span<const std::byte> bytes) {
+    const guard alone(*this);
+    if (auto begun = begin_writing(); !begun) return begun.why();
+    if (auto locked = with_descriptors([this] { return lock_appends(); }); !locked) return locked.why();
+    result<void> fresh = take_others();
+    if (fresh.ok()) fresh = take_own();
+    const int64_t end = fresh.ok() ? reader_->size() : 0;
+    result<int64_t> written = fresh.ok() ? writer_->write(end, bytes) : result<int64_t>(fresh.why());
+    has_new_writes_ = true;
+    container_.calls().unlock(append_lock_);
+    if (!written) return written.why();
+    return appended{end, *written};
+}
+
+template <class Change>
+result<void> log_file::change(Change change) {
+    const guard alone(*this);
+    if (auto begun = begin_writing(); !begun) return begun;
+    has_new_writes_ = true;
+    return change(*writer_);
+}
+
+result<void> log_file::truncate(int64_t bytes) {
+    return change([&](writer& to) { return to.truncate(bytes); });
+}
+
+result<void> log_file::reach(int64_t bytes) {
+    return change([&](writer& to) { return to.reach(bytes); });
+}
+
+result<void> log_file::erase(int64_t offset, int64_t bytes) {
+    return change([&](writer& to) { return to.erase(offset, bytes); });
+}
+
+result<int64_t> log_file::size() {
+    const guard alone(*this);
+    if (auto taken = take_own(); !taken) return taken.why();
+    return reader_->size();
+}
+
+result<int64_t> log_file::next_data(int64_t offset) {
+    const guard alone(*this);
+    if (auto taken = take_own(); !taken) return taken.why();
+    return reader_->next_data(offset);
+}
+
+result<int64_t> log_file::next_hole(int64_t offset) {
+    const guard alone(*this);
+    if (auto taken = take_own(); !taken) return taken.why();
+    return reader_->next_hole(offset);
+}
+
+result<void> log_file::refresh() {
+    const guard alone(*this);
+    auto taken = take_others();
+    if (taken.ok()) taken = take_own();
+    return taken;
+}
+
+int64_t log_file::propose_epoch() {
+    const guard alone(*this);
+    if (writer_) return writer_->propose_epoch();
+    epoch_ns_ = std::max(realtime_ns(), epoch_ns_ + 1);
+    return epoch_ns_;
+}
+
+/// What has not written yet need not say it: what it writes later is later.
+result<void> log_file::raise_epoch(int64_t time_ns) {
+    const guard alone(*this);
+    if (auto open = expect_open(); !open) return open;
+    if (writer_) {
+        has_new_writes_ = true;
+        return writer_->raise_epoch(time_ns);
+    }
+    if (auto sound = writer::expect_epoch(container_, time_ns); !sound) return sound;
+    epoch_ns_ = std::max(epoch_ns_, time_ns);
+    return {};
+}
+
+result<void> log_file::settle() {
+    const guard alone(*this);
+    if (writer_) has_new_writes_ = true;
+    return writer_ ? writer_->settle() : expect_open();
+}
+
+result<void> log_file::sync() {
+    const guard alone(*this);
+    if (auto open = expect_open(); !open) return open;
+    auto synced = with_descriptors([this]() -> result<void> {
+        if (writer_ && !writer_->index().is_empty()) return writer_->sync();
+        const int done = is_unsynced_ ? container_.sync() : 0;
+        return done == 0 ? result<void>() : container_.failed({}, "cannot sync", -done);
+    });
+    if (synced.ok()) is_unsynced_ = false;
+    return synced;
+}
+
+result<void> log_file::close() {
+    const guard alone(*this);
+    result<void> closed = writer_ ? writer_->close() : result<void>();
+    writer_.reset();
+    reader_.reset();
+    if (append_lock_ >= 0) container_.calls().close(std::exchange(append_lock_, -1));
+    container_.close();
+    return closed;
+}
+
+void log_file::hold() {
+    lock_.lock();
+}
+
+void log_file::let_go() {
+    lock_.unlock();
+}
+
+void log_file::abandon() {
+    lock_.forget_others();
+    if (writer_) writer_->abandon();
+    writer_.reset();
+    reader_.reset();
+    if (append_lock_ >= 0) container_.calls().close(std::exchange(append_lock_, -1));
+    container_.close();
+}
+
+}  // namespace halcyon::logfs

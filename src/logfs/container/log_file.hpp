@@ -1,0 +1,112 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "base/error.hpp"
+#include "logfs/container/directory/container.hpp"
+#include "logfs/container/files/short_lock.hpp"
+#include "logfs/container/reading/reader.hpp"
+#include "logfs/container/writing/writer.hpp"
+
+namespace halcyon::logfs {
+
+/// How a log_file is opened.
+struct opening {
+    bool may_read = true;
+    bool may_write = false;
+    bool creates = false;       ///< where nothing has the name
+    bool is_exclusive = false;  ///< with `creates`: only there
+    bool truncates = false;
+    mode_t mode = 0644;
+    uint32_t host_directories = 32;
+    writer_options writing;
+    reader_options reading;
+};
+
+/// A container that one process has open, as a file without a position. Reads see at once what was written here, and
+/// what other processes published before the last refresh(). What is written here is later than all that was there when
+/// the file was opened or refreshed last, whatever the clocks of other hosts say: a program that was started again
+/// writes over what the one before it wrote.
+///
+/// Droppings that are open for reading are closed when the process has no descriptor left for something else here.
+///
+/// Threads may share it, once it is open; one of them reads or writes at a time.
+class log_file {
+  public:
+    explicit log_file(file_calls& calls = kernel_files()) : container_(calls) {}
+    log_file(const log_file&) = delete;
+    log_file& operator=(const log_file&) = delete;
+    ~log_file();
+
+    /// `who` writes, if anything is written. Failures as those of container, reader and writer.
+    result<void> open(std::string_view path, const writer_identity& who, const opening& how);
+
+    result<int64_t> read(int64_t offset, std::span<std::byte> out);
+    /// Droppings are created by the first write.
+    result<int64_t> write(int64_t offset, std::span<const std::byte> bytes);
+    struct appended {
+        int64_t offset;
+        int64_t bytes;
+    };
+    /// Writes behind the end of the file, whoever else appends meanwhile. Processes on several nodes have to sync()
+    /// each append before another node can follow.
+    result<appended> append(std::span<const std::byte> bytes);
+    result<void> truncate(int64_t bytes);
+    result<void> reach(int64_t bytes);
+    result<void> erase(int64_t offset, int64_t bytes);
+    result<int64_t> size();
+    /// -1: none.
+    result<int64_t> next_data(int64_t offset);
+    result<int64_t> next_hole(int64_t offset);
+
+    /// Takes what others have published.
+    result<void> refresh();
+    /// As those of the writer, also before anything is written.
+    int64_t propose_epoch();
+    result<void> raise_epoch(int64_t time_ns);
+    result<void> settle();
+    /// What was written here is on the device; of a file that was created here, that it is there.
+    result<void> sync();
+    result<void> close();
+    /// Around a fork in a process whose other threads use the file: none of them is in the middle of something.
+    void hold();
+    void let_go();
+    /// In a forked child, also of a file that its parent holds: the parent's file is not this process's.
+    void abandon();
+
+    [[nodiscard]] container& of() { return container_; }
+    [[nodiscard]] std::optional<reader>& reading() { return reader_; }
+    [[nodiscard]] std::optional<writer>& writing() { return writer_; }
+
+  private:
+    class guard;
+
+    result<void> expect_open() const;
+    result<void> begin_writing();
+    result<void> take_own();
+    result<void> take_others();
+    result<void> lock_appends();
+    template <class Change>
+    result<void> change(Change change);
+    template <class Call>
+    result<void> with_descriptors(Call call);
+
+    container container_;
+    short_lock lock_;
+    writer_identity who_;
+    opening how_;
+    std::optional<reader> reader_;
+    std::optional<writer> writer_;
+    bool has_new_writes_ = false;
+    bool is_unsynced_ = false;  // created here
+    int64_t epoch_ns_ = 0;      // raised or proposed before there was a writer
+    int append_lock_ = -1;
+};
+
+}  // namespace halcyon::logfs

@@ -1,0 +1,378 @@
+#include "logfs/container/reading/index_scan.hpp"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <span>
+#include <string_view>
+
+#include "logfs/container/files/whole_transfer.hpp"
+#include "logfs/container/format/varint.hpp"
+
+namespace halcyon::logfs {
+namespace {
+
+constexpr size_t batch_blocks = 128;
+// A writer changes its head all the time: only what stays so is damage.
+constexpr int looks_at_a_head = 200;
+constexpr size_t commits_at = 3 * sector_bytes;
+constexpr size_t slots_end = 5 * sector_bytes;
+
+/// Up to the first 0, or all of it.
+template <size_t room>
+std::string_view text_in(const char (&field)[room]) {
+    return {field, strnlen(field, room)};
+}
+
+/// Where the data end that the block before `next` names, if that is sound; else as far as any do.
+int64_t data_end_before(const std::byte* next, uint32_t number, int64_t data_bytes) {
+    if (next == nullptr) return data_bytes;
+    block_header header{};
+    std::memcpy(static_cast<void*>(&header), next, sizeof header);
+    return header.number == number + 1 ? header.base.physical_end : data_bytes;
+}
+
+bool is_all_zero(const std::byte* at, size_t bytes) {
+    return std::all_of(at, at + bytes, [](std::byte b) { return b == std::byte{0}; });
+}
+
+index_damage damage_at(index_damage::part what, size_t offset, bool is_torn = false) {
+    index_damage found;
+    found.what = what;
+    found.is_torn = is_torn;
+    found.offset = static_cast<int64_t>(offset);
+    return found;
+}
+
+/// The valid ones of two slots, or zeros.
+template <class Slot>
+struct slots {
+    Slot newer{};
+    Slot older{};
+    size_t bad_at = 0;  ///< of one that is neither valid, nor empty, nor being written; 0: none
+};
+
+template <class Slot>
+slots<Slot> slots_in(const std::byte* head, size_t (*place)(uint64_t), uint64_t salt) {
+    slots<Slot> found;
+    for (uint64_t i = 0; i < 2; ++i) {
+        Slot slot{};
+        std::memcpy(static_cast<void*>(&slot), head + place(i), sizeof slot);
+        if (slot.sequence == 0) continue;
+        if (slot.check != check_of(slot, salt) || slot.sequence % 2 != i) {
+            found.bad_at = place(i);
+        } else if (slot.sequence > found.newer.sequence) {
+            found.older = found.newer;
+            found.newer = slot;
+        } else {
+            found.older = slot;
+        }
+    }
+    return found;
+}
+
+/// Whether anything tells of a sync that has ended: a second commit does.
+bool has_synced(const state_slot& state, const commit_slot& commit) {
+    return commit.sequence > 1 || (commit.sequence == 1 && state.synced_commit > 0);
+}
+
+}  // namespace
+
+bool index_scan::report(const index_damage& what, index_visitor& visitor) {
+    if (visitor.found(what)) return true;
+    damage_ = what;
+    return false;
+}
+
+int index_scan::go_on(int fd, dropping& of, dropping_table& table, index_visitor& visitor) {
+    damage_ = {};
+    if (of.is_closed || of.is_gone) return 0;
+    if (const int done = read_steady_head(fd, of); done <= 0) return done;
+    if (!of.has_header) {
+        if (const int done = take_header(of, table, visitor); done <= 0) return done;
+    }
+    salt_ = of.salt;
+    if (const int done = take_slots(fd, of, visitor); done <= 0) return done;
+    of.committed = commit_.end;
+    of.committed_bytes = commit_.data_bytes;
+    if (state_.sequence == of.state_sequence) return 0;
+    if (stops_at_commit_) {
+        if (commit_.sequence == 0) return 0;
+        state_.end = commit_.end;
+        state_.data_bytes = commit_.data_bytes;
+        state_.runs = 0;
+    }
+    of.is_cut = false;
+    if (const int done = read_records(fd, of, visitor); done != 0 || damage_) return done;
+    take_state(of);
+    return 0;
+}
+
+void index_scan::take_state(dropping& of) {
+    // What is cut of a writer on another node may only not have come here yet.
+    of.state_sequence = of.is_cut && state_.is_closed == 0 ? 0 : state_.sequence;
+    of.data_bytes = state_.data_bytes;
+    of.logical_end = state_.logical_end;
+    of.writes = state_.writes;
+    of.written_bytes = state_.written_bytes;
+    of.cuts = state_.cuts;
+    of.is_closed = state_.is_closed != 0;
+    of.live_runs = state_.runs;
+    of.live[0] = state_.pattern;
+    of.live[1] = state_.element;
+}
+
+/// 1: there is a head; 0: not yet.
+int index_scan::read_head(int fd, const dropping& of) {
+    // All of it the first time, later the slots.
+    const size_t from = of.has_header ? sector_bytes : 0;
+    const size_t to = of.has_header ? slots_end : block_bytes;
+    const int64_t bytes = read_whole(calls_, fd, std::span(head_ + from, to - from), static_cast<int64_t>(from));
+    if (bytes < 0) return static_cast<int>(bytes);
+    std::memset(head_ + from + bytes, 0, to - from - static_cast<size_t>(bytes));
+    return of.has_header || is_begun(of) ? 1 : 0;
+}
+
+/// A writer begins with a state, the copy of its header, and the header, and only then writes anything. By which salt
+/// the sums of the slots are made, the dropping's name says, too.
+bool index_scan::is_begun(const dropping& of) const {
+    if (!is_all_zero(head_, sizeof(index_header))) return true;
+    return slots_in<state_slot>(head_, state_slot_at, of.salt).newer.sequence > 1 ||
+           slots_in<commit_slot>(head_, commit_slot_at, of.salt).newer.sequence > 0;
+}
+
+/// Nothing of a header is there, and no sync has ended: a crash of the node leaves that.
+bool index_scan::is_unsynced_header(size_t at, const dropping& of) const {
+    const state_slot state = slots_in<state_slot>(head_, state_slot_at, of.salt).newer;
+    const commit_slot commit = slots_in<commit_slot>(head_, commit_slot_at, of.salt).newer;
+    return !has_synced(state, commit) && is_all_zero(head_ + at, sizeof(index_header));
+}
+
+int index_scan::read_steady_head(int fd, const dropping& of) {
+    for (int looks = 1;; ++looks) {
+        const int done = read_head(fd, of);
+        if (done <= 0 || looks == looks_at_a_head || is_steady(of)) return done;
+    }
+}
+
+bool index_scan::is_steady(const dropping& of) const {
+    uint64_t salt = of.salt;
+    if (!of.has_header) {
+        index_header header{};
+        if (check_header(0, header)) return false;
+        salt = header.salt;
+    }
+    return slots_in<state_slot>(head_, state_slot_at, salt).bad_at == 0 &&
+           slots_in<commit_slot>(head_, commit_slot_at, salt).bad_at == 0;
+}
+
+/// What is wrong with the header at that place.
+index_damage index_scan::check_header(size_t at, index_header& header) const {
+    std::memcpy(&header, head_ + at, sizeof header);
+    if (std::memcmp(header.magic, index_magic, sizeof index_magic) != 0)
+        return damage_at(index_damage::part::magic, at);
+    const bool is_whole = header.check == check_of(header, 0);
+    if (is_whole && (header.version != format_version || header.byte_order != byte_order_mark)) {
+        index_damage other = damage_at(index_damage::part::version, at + offsetof(index_header, version));
+        other.seen = header.version;
+        return other;
+    }
+    if (!is_whole || header.block_size != block_bytes) return damage_at(index_damage::part::header, at);
+    return {};
+}
+
+/// 1: the header or its copy is sound; 0: neither is, or the damage is not passed over; -errno.
+int index_scan::take_header(dropping& of, dropping_table& table, index_visitor& visitor) {
+    index_header header{};
+    index_header copy{};
+    const index_damage in_header = check_header(0, header);
+    const index_damage in_copy = check_header(header_copy_at, copy);
+    const bool is_lost = in_header && is_unsynced_header(0, of);
+    const bool is_copy_lost = in_copy && is_unsynced_header(header_copy_at, of);
+    // Whose it is has to be known before anybody can say what its damage means.
+    if ((!in_header || !in_copy) && !adopt(in_header ? copy : header, of, table)) return -ENOMEM;
+    if (!in_header) return 1;
+    const index_damage lost = damage_at(index_damage::part::header, 0, true);
+    const index_damage lost_copy = damage_at(index_damage::part::header, header_copy_at, true);
+    if (!report(is_lost ? lost : in_header, visitor) ||
+        (in_copy && !report(is_copy_lost ? lost_copy : in_copy, visitor)))
+        of.has_header = false;
+    return of.has_header ? 1 : 0;
+}
+
+/// False: no memory.
+bool index_scan::adopt(const index_header& header, dropping& of, dropping_table& table) {
+    of.pid = header.pid;
+    of.created_ns = header.created_ns;
+    of.clock_bound_ns = std::max(header.clock_bound_ns, int64_t{0});
+    of.group = header.group;
+    of.salt = header.salt;
+    of.rank = header.rank;
+    of.has_checks = header.has_checks != 0;
+    of.has_header = table.note_clock(of, text_in(header.host), text_in(header.boot_id));
+    return of.has_header;
+}
+
+/// 1: state_ and commit_ say what is there; 0: damage that is not passed over; -errno.
+int index_scan::take_slots(int fd, dropping& of, index_visitor& visitor) {
+    const auto states = slots_in<state_slot>(head_, state_slot_at, salt_);
+    const auto commits = slots_in<commit_slot>(head_, commit_slot_at, salt_);
+    state_ = states.newer;
+    commit_ = commits.newer;
+    if (states.bad_at != 0 && !report(damage_at(index_damage::part::state, states.bad_at), visitor)) return 0;
+    if (commits.bad_at != 0 && !report(damage_at(index_damage::part::commit, commits.bad_at), visitor)) return 0;
+    if (state_.sequence == 0 && states.bad_at == 0) {
+        // Its writer made one before the header. A crash of the node may leave other parts of the head only.
+        const bool is_torn = !has_synced(state_, commit_);
+        if (!report(damage_at(index_damage::part::state, state_slot_at(1), is_torn), visitor)) return 0;
+        of.is_cut = is_torn;
+        if (is_torn) commit_ = {};
+        if (is_torn) return 1;
+    }
+    // One that no sync has followed may name records that never reached the disk.
+    if (state_.sequence > 0 && commit_.sequence > state_.synced_commit) commit_ = commits.older;
+    if (state_.sequence > 0 && commit_.state_sequence > state_.sequence &&
+        !report(damage_at(index_damage::part::state, state_slot_at(commit_.state_sequence)), visitor))
+        return 0;
+    if (commit_.state_sequence > state_.sequence) go_back_to_commit();
+    if (state_.sequence == 0) {
+        if (const int done = take_all_there_is(fd); done != 0) return done;
+    }
+    if (has_sound_runs()) return 1;
+    if (!report(damage_at(index_damage::part::state, state_slot_at(state_.sequence)), visitor)) return 0;
+    state_.runs = 0;
+    return 1;
+}
+
+/// What was committed is newer than all states that are left.
+void index_scan::go_back_to_commit() {
+    if (state_.end.is_before(commit_.end)) {
+        state_.end = commit_.end;
+        state_.data_bytes = commit_.data_bytes;
+    }
+    state_.sequence = commit_.state_sequence;
+}
+
+/// Without any state: up to the last record that fits its check.
+int index_scan::take_all_there_is(int fd) {
+    struct stat file {};
+    if (const int done = calls_.status(fd, file); done != 0) return done;
+    const int64_t blocks = (file.st_size - 1) / static_cast<int64_t>(block_bytes);
+    if (blocks <= 0) return 0;
+    state_.sequence = 1;
+    state_.end = {static_cast<uint32_t>(std::min<int64_t>(blocks, UINT32_MAX) - 1), record_room, 0};
+    return 0;
+}
+
+/// Whether a reader may take the runs of the state for what a writer can have left there.
+bool index_scan::has_sound_runs() const {
+    const bool is_first = state_.runs < 1 || is_sound(state_.pattern);
+    const bool is_second = state_.runs < 2 || is_sound(state_.element);
+    return state_.runs <= 2 && is_first && is_second && state_.end.used <= record_room;
+}
+
+int index_scan::read_records(int fd, dropping& of, index_visitor& visitor) {
+    if (state_.end.used > record_room) return 0;
+    if (!buffer_.resize(batch_blocks * block_bytes)) return -ENOMEM;
+    const uint32_t last = state_.end.block;
+    if (last > of.at.block && last - of.at.block > batch_blocks)
+        calls_.advise_soon(fd, block_at(of.at.block), block_at(last) - block_at(of.at.block));
+    while (of.at.block <= last) {
+        const uint32_t first = of.at.block;
+        const size_t blocks = std::min<size_t>(size_t{last - first} + 1, batch_blocks);
+        // Of the last block only what is written.
+        const size_t wanted = first + blocks - 1 == last
+                                  ? (blocks - 1) * block_bytes + sizeof(block_header) + state_.end.used
+                                  : blocks * block_bytes;
+        const int64_t bytes = read_whole(calls_, fd, buffer_.all().first(wanted), block_at(first));
+        if (bytes < 0) return static_cast<int>(bytes);
+        std::memset(buffer_.data() + bytes, 0, wanted - static_cast<size_t>(bytes));
+        for (size_t i = 0; i < blocks; ++i) {
+            const size_t begin = i * block_bytes;
+            const size_t there = static_cast<size_t>(bytes) > begin ? static_cast<size_t>(bytes) - begin : 0;
+            const std::byte* const next = i + 1 < blocks ? buffer_.data() + begin + block_bytes : nullptr;
+            const int done = read_block(buffer_.data() + begin, there, next, of, visitor);
+            if (done != 0 || damage_ || of.is_cut) return done;
+            if (first + i == last) return 0;
+        }
+    }
+    return 0;
+}
+
+/// Takes the records that are new in the block where `of` stands; behind a full one it stands before the next.
+int index_scan::read_block(const std::byte* block, size_t present, const std::byte* next, dropping& of,
+                           index_visitor& visitor) {
+    const uint32_t number = of.at.block;
+    const bool is_last = number == state_.end.block;
+    const bool is_missing = present < sizeof(block_header);
+    const int64_t known_data_end = of.base.physical_end;
+    block_header header{};
+    std::memcpy(static_cast<void*>(&header), block, sizeof header);
+    if (of.at.used == 0) {
+        of.base = header.base;
+        of.at.check = check_of_block(number, header.base, salt_);
+    }
+    const uint32_t taken = of.at.used;
+    const uint32_t limit = is_last ? state_.end.used : header.full_used;
+    const uint32_t check = is_last ? state_.end.check : header.full_check;
+    const std::byte* const fresh = block + sizeof header + taken;
+    const bool is_whole = !is_missing && header.number == number && limit <= record_room && limit >= of.at.used &&
+                          (is_last || limit > 0) && crc32c({fresh, limit - of.at.used}, of.at.check) == check;
+    if (is_whole) {
+        const int done = take_records(block, limit, false, of, visitor);
+        const bool is_all = of.at.used == limit;
+        of.at.check = is_all ? check : crc32c({fresh, of.at.used - taken}, of.at.check);
+        if (done == 0 && is_all && !is_last) of.at = {number + 1, 0, 0};
+        if (done != 0 || is_all) return done;
+    }
+    // Record by record as far as they go: what was written before a crash of the node is a beginning of the block.
+    if (!is_whole && !is_missing && header.number == number) {
+        const uint32_t most = is_last ? limit : record_room;
+        if (const int done = take_records(block, most, true, of, visitor); done != 0) return done;
+    }
+    // A base that no record has confirmed says nothing.
+    if (of.at.used == 0) of.base.physical_end = known_data_end;
+    index_damage damage =
+        damage_at(is_missing ? index_damage::part::missing_block : index_damage::part::block,
+                  static_cast<size_t>(block_at(number)) + sizeof header + of.at.used, !of.at.is_before(of.committed));
+    damage.data_from = of.base.physical_end;
+    damage.data_to = is_missing ? state_.data_bytes : data_end_before(next, number, state_.data_bytes);
+    // Behind its end the file has nothing, however many blocks the state tells of.
+    const bool is_end = is_last || is_missing || damage.is_torn;
+    damage.is_passed = !is_end;
+    if (!report(damage, visitor)) return 0;
+    if (is_end)
+        of.is_cut = true;
+    else
+        of.at = {number + 1, 0, 0};
+    return 0;
+}
+
+/// Up to `limit`, or the first that makes no sense; with `each_checked`, or does not fit its check.
+int index_scan::take_records(const std::byte* block, uint32_t limit, bool each_checked, dropping& of,
+                             index_visitor& visitor) {
+    const std::byte* const records = block + sizeof(block_header);
+    while (of.at.used + record_check_bytes < limit) {
+        record what;
+        coding_base after = of.base;
+        const size_t bytes =
+            decode_record({records + of.at.used, limit - of.at.used - record_check_bytes}, after, what);
+        if (bytes == 0) return 0;
+        const std::byte* const check = records + of.at.used + bytes;
+        if (each_checked) {
+            const uint32_t sum = crc32c({records + of.at.used, bytes}, of.at.check);
+            std::byte expected[record_check_bytes];
+            put_word(expected, record_check(sum));
+            if (std::memcmp(expected, check, record_check_bytes) != 0) return 0;
+            of.at.check = crc32c({check, record_check_bytes}, sum);
+        }
+        if (const int done = visitor.take(what); done != 0) return done;
+        of.base = after;
+        of.at.used += static_cast<uint32_t>(bytes + record_check_bytes);
+    }
+    return 0;
+}
+
+}  // namespace halcyon::logfs

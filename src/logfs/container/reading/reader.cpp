@@ -1,0 +1,243 @@
+#include "logfs/container/reading/reader.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <string>
+
+namespace halcyon::logfs {
+namespace {
+
+// A call resolves as many pieces at a time as are worth its while and do not take much memory.
+constexpr size_t most_pieces = size_t{1} << 18;
+constexpr size_t many_pieces = 16384;
+constexpr size_t few_pieces = 1024;
+
+/// Beside droppings: the marker, where the view is held, and a directory or what is looked at for a moment.
+uint32_t descriptors_for_droppings(uint32_t most) {
+    constexpr uint32_t others = 2;
+    return most > others ? most - others : 1;
+}
+
+/// Of the process, or of the whole system.
+bool has_no_descriptor(int error) {
+    return error == EMFILE || error == ENFILE;
+}
+
+}  // namespace
+
+reader::reader(container& from, const reader_options& how)
+    : container_(from),
+      memory_(from.calls(), how.most_memory_bytes),
+      files_(from.calls(), memory_, descriptors_for_droppings(how.most_descriptors)),
+      writers_(memory_),
+      index_(memory_, writers_),
+      checks_(from.calls(), memory_),
+      intake_(from, memory_, files_, writers_, index_, checks_),
+      plfs_(from, memory_, files_, writers_, index_),
+      view_(from),
+      overlay_(memory_, writers_),
+      conflict_finder_(memory_, writers_),
+      data_(from, memory_, files_, writers_, checks_, how.verifies_data),
+      segments_(memory_),
+      conflicts_(memory_),
+      finds_conflicts_(how.finds_conflicts) {
+    index_intake::options taking;
+    taking.salvages = how.salvages;
+    taking.stops_at_commit = how.stops_at_commit;
+    taking.wants_checks = how.verifies_data || how.salvages;
+    taking.wants_epochs = how.finds_conflicts;
+    taking.host = how.host;
+    taking.boot_id = how.boot_id;
+    intake_.set(taking);
+}
+
+result<void> reader::reload() {
+    is_measured_ = false;
+    if (container_.is_plfs()) return plfs_.reload();
+    if (const int looked = view_.look(); looked != 0) return container_.failed(punched_name, "cannot read", -looked);
+    auto done = intake_.reload();
+    if (done.ok()) view_.has_taken();
+    return done;
+}
+
+result<void> reader::reload_writer(std::string_view name) {
+    is_measured_ = false;
+    if (auto ours = container_.expect_ours(); !ours) return ours;
+    return intake_.reload_one(name);
+}
+
+/// From here on nothing is given back of what is shown.
+result<void> reader::hold() {
+    if (container_.is_plfs()) return {};
+    // As often as somebody may give something back in the meantime.
+    constexpr int most_rounds = 1000;
+    for (int round = 0; round < most_rounds; ++round) {
+        int held = view_.hold();
+        if (has_no_descriptor(-held) && files_.size() > 0) {
+            files_.close_all();
+            held = view_.hold();
+        }
+        if (held == 0) return {};
+        if (held < 0) return container_.failed(marker_name, "cannot lock", -held);
+        auto taken = reload();
+        if (!taken && has_no_descriptor(taken.why().system_errno) && files_.size() > 0) {
+            files_.close_all();
+            taken = reload();
+        }
+        if (!taken) return taken;
+    }
+    return container_.failed({}, "dead extents are given back all the time", EAGAIN);
+}
+
+int64_t reader::size() {
+    if (is_measured_) return size_;
+    is_measured_ = true;
+    size_ = index_.size();
+    for (const live_runs::place& each : intake_.live()) {
+        if (each.high <= size_) continue;
+        const dropping& of = writers_[each.dropping];
+        for (uint32_t i = 0; i < of.live_runs; ++i)
+            size_ = std::max(size_, index_.end_after_cuts(each.dropping, of.live[i]));
+    }
+    return size_;
+}
+
+/// All pieces in the range. False: no memory, or too many.
+bool reader::collect(int64_t begin, int64_t end, size_t most) {
+    page_array<piece>& pieces = overlay_.pieces();
+    pieces.clear();
+    piece_collector into(pieces, begin, end, most);
+    if (!index_.collect(into)) return false;
+    for (const live_runs::place& each : intake_.live()) {
+        if (!into.overlaps(each.low, each.high)) continue;
+        const dropping& of = writers_[each.dropping];
+        for (uint32_t i = 0; i < of.live_runs; ++i) {
+            const run& what = of.live[i];
+            if (into.overlaps(what.low(), what.high()) && !into.add(what, each.dropping, false)) return false;
+        }
+    }
+    return true;
+}
+
+bool reader::put_over_each_other(int64_t begin, int64_t end) {
+    segments_.clear();
+    conflicts_.clear();
+    const bool done = finds_conflicts_ ? conflict_finder_.resolve(overlay_, conflicts_) : overlay_.resolve();
+    return done && append_segments(overlay_.pieces().all(), begin, end, segments_);
+}
+
+/// Of the range as much as can be resolved at once: to where; -1: there is no memory for a single byte.
+int64_t reader::resolve(int64_t begin, int64_t end, purpose of) {
+    for (int64_t bytes = std::min(window_bytes_, end - begin);; bytes /= 2) {
+        // Of one byte no record makes more than one piece.
+        const size_t most = bytes > 1 ? most_pieces : SIZE_MAX;
+        const bool is_collected = collect(begin, begin + bytes, most);
+        const size_t pieces = overlay_.pieces().size();
+        const bool is_resolved = is_collected && put_over_each_other(begin, begin + bytes);
+        if (is_resolved && (of == purpose::looking || data_.reserve(segments_.size()))) {
+            if (bytes == window_bytes_) adapt_window(pieces);
+            return begin + bytes;
+        }
+        if (bytes == 1) return -1;
+        release();
+        window_bytes_ = bytes / 2;
+    }
+}
+
+/// What half of the bytes take is less.
+void reader::release() {
+    overlay_.release();
+    conflict_finder_.release();
+    data_.release();
+    segments_.release();
+    conflicts_.release();
+}
+
+void reader::adapt_window(size_t pieces) {
+    if (pieces > many_pieces && window_bytes_ > 1) window_bytes_ /= 2;
+    if (pieces < few_pieces && window_bytes_ <= INT64_MAX / 2) window_bytes_ *= 2;
+}
+
+result<int64_t> reader::read(int64_t offset, std::span<std::byte> out) {
+    if (offset < 0)
+        return failure{error_kind::usage, std::string(container_.path()) + ": a read before the beginning of the file",
+                       EINVAL};
+    if (auto held = hold(); !held) return held.why();
+    const int64_t end = std::min(size(), offset + std::min(static_cast<int64_t>(out.size()), INT64_MAX - offset));
+    for (int64_t at = offset; at < end;) {
+        const int64_t until = resolve(at, end, purpose::reading);
+        if (until < 0) return container_.failed({}, "cannot read", ENOMEM);
+        const auto part = out.subspan(static_cast<size_t>(at - offset), static_cast<size_t>(until - at));
+        if (auto done = data_.read(segments_.all(), at, part); !done) {
+            if (at > offset) return at - offset;
+            return done.why();
+        }
+        at = until;
+    }
+    return std::max(int64_t{0}, end - offset);
+}
+
+int64_t reader::next_start(int64_t position) {
+    int64_t next = index_.next_start(position);
+    for (const live_runs::place& each : intake_.live()) {
+        if (each.high <= position) continue;
+        const dropping& of = writers_[each.dropping];
+        for (uint32_t i = 0; i < of.live_runs; ++i)
+            next = std::min(next, merged_index::next_start_of(of.live[i], position));
+    }
+    return next;
+}
+
+result<std::span<const segment>> reader::segments(int64_t begin, int64_t end) {
+    if (begin < 0 || begin >= end)
+        return failure{error_kind::usage, std::string(container_.path()) + ": an empty range of the file", EINVAL};
+    const int64_t until = resolve(begin, end, purpose::looking);
+    if (until < 0) return container_.failed({}, "cannot resolve its index", ENOMEM);
+    segment& last = segments_.back();
+    if (last.is_hole() && last.end() == until && until < end) lengthen_hole(last, end);
+    return std::span<const segment>(segments_.all());
+}
+
+/// To where something begins, unless there are data under what makes it a hole, or too much to look at.
+void reader::lengthen_hole(segment& last, int64_t end) {
+    const int64_t next = std::min(end, next_start(last.end()));
+    if (next == last.end() || !collect(last.end(), next, most_pieces)) return;
+    const page_array<piece>& pieces = overlay_.pieces();
+    const bool is_hole = std::all_of(pieces.begin(), pieces.end(), [](const piece& each) { return each.is_hole; });
+    if (is_hole) last.length = next - last.start;
+}
+
+result<int64_t> reader::next_data(int64_t offset) {
+    const int64_t end = size();
+    for (int64_t at = offset; at < end;) {
+        const auto found = segments(at, end);
+        if (!found) return found.why();
+        for (const segment& each : *found) {
+            if (!each.is_hole()) return each.start;
+            at = each.end();
+        }
+    }
+    return int64_t{-1};
+}
+
+result<int64_t> reader::next_hole(int64_t offset) {
+    const int64_t end = size();
+    if (offset >= end) return int64_t{-1};
+    for (int64_t at = offset; at < end;) {
+        const auto found = segments(at, end);
+        if (!found) return found.why();
+        for (const segment& each : *found) {
+            if (each.is_hole()) return each.start;
+            at = each.end();
+        }
+    }
+    return end;
+}
+
+uint32_t reader::torn_writers() const {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < writers_.size(); ++i) count += writers_[i].is_cut ? 1U : 0U;
+    return count;
+}
+
+}  // namespace halcyon::logfs

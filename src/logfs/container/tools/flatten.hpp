@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "base/error.hpp"
+#include "logfs/container/directory/container.hpp"
+
+namespace halcyon::logfs {
+
+struct flatten_options {
+    /// Compares data with their sums, where there are any.
+    bool verifies_data = true;
+    /// Takes the container's place even where a process may still have it open for writing.
+    bool ignores_writers = false;
+    /// Called after each part with how many bytes of the file are done; false: stop, nothing is left.
+    std::function<bool(int64_t)> on_progress;
+};
+
+struct flatten_report {
+    int64_t size = 0;
+    int64_t written_bytes = 0;  ///< without holes
+};
+
+/// Makes a plain file of a container: sparse where that has holes, with its mode and, where allowed, its owner. The
+/// file has its name only when all of it is on the device. Where something else has the name, that is replaced.
+///
+/// `target` may be the container's own path. The file then takes its place, by one exchange of names where the file
+/// system can do that, and the container is removed. What a process that has it open wrote later would be lost: so each
+/// writer must have closed it, or be known to have ended.
+///
+/// Failure: unavailable, somebody goes on writing, may write, or flattens it at the same time (where the file system
+/// has locks); config, the container is damaged; system. Nothing is left then.
+result<flatten_report> flatten(container& from, const std::string& target, const flatten_options& how = {});
+
+}  // namespace halcyon::logfs

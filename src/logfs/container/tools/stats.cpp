@@ -1,0 +1,74 @@
+#include "logfs/container/tools/stats.hpp"
+
+#include <sys/stat.h>
+
+#include <set>
+
+#include "logfs/container/format/dropping_name.hpp"
+
+namespace halcyon::logfs {
+
+result<void> map(reader& of, int64_t begin, int64_t end, const std::function<bool(const segment&)>& visit) {
+    segment pending;
+    for (int64_t at = begin; at < end;) {
+        const auto found = of.segments(at, end);
+        if (!found) return found.why();
+        at = found->back().end();
+        for (const segment& each : *found) {
+            // What goes on over the end of a part is one.
+            const bool goes_on =
+                pending.length > 0 && (each.is_hole() ? pending.is_hole()
+                                                      : !pending.is_hole() && pending.dropping == each.dropping &&
+                                                            pending.physical + pending.length == each.physical);
+            if (goes_on) {
+                pending.length += each.length;
+                continue;
+            }
+            if (pending.length > 0 && !visit(pending)) return {};
+            pending = each;
+        }
+    }
+    if (pending.length > 0) visit(pending);
+    return {};
+}
+
+result<container_stats> stats(container& what) {
+    reader from(what);
+    if (auto done = from.reload(); !done) return done.why();
+    container_stats all;
+    all.index_bytes = from.plfs_index_bytes();
+    all.size = from.size();
+    all.patterns = from.index().patterns();
+    all.extents = from.index().extents();
+    std::set<uint32_t> clocks;
+    for (uint32_t i = 0; i < from.writers().size(); ++i) {
+        const dropping& each = from.writers()[i];
+        if (each.is_gone || !each.has_header) continue;
+        ++all.writers;
+        all.open_writers += each.is_closed ? 0 : 1;
+        all.writes += each.writes;
+        all.written_bytes += static_cast<int64_t>(each.written_bytes);
+        clocks.insert(each.clock);
+        struct stat file {};
+        const char* const index = from.writers().name_of(i);
+        if (!what.is_plfs() && what.calls().status_at(what.directory(), index, file) == 0)
+            all.index_bytes += file.st_size;
+        const short_name data = from.writers().data_name_of(i);
+        if (what.calls().status_at(what.directory(), data.c_str(), file) != 0) continue;
+        all.data_bytes += file.st_size;
+        all.data_blocks_bytes += int64_t{file.st_blocks} * 512;
+    }
+    all.hosts = clocks.size();
+    auto mapped = map(from, 0, all.size, [&](const segment& each) {
+        if (each.is_hole())
+            all.hole_bytes += each.length;
+        else
+            ++all.segments;
+        return true;
+    });
+    if (!mapped) return mapped.why();
+    all.reader_bytes = from.memory().peak();
+    return all;
+}
+
+}  // namespace halcyon::logfs

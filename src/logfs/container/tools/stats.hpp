@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "base/error.hpp"
+#include "logfs/container/directory/container.hpp"
+#include "logfs/container/reading/reader.hpp"
+
+namespace halcyon::logfs {
+
+struct container_stats {
+    int64_t size = 0;        ///< of the file
+    int64_t hole_bytes = 0;  ///< of it
+    uint64_t segments = 0;   ///< stretches of it that lie in one piece in a data dropping
+    uint64_t writers = 0;
+    uint64_t open_writers = 0;
+    uint64_t hosts = 0;  ///< clocks, strictly
+    uint64_t writes = 0;
+    int64_t written_bytes = 0;
+    int64_t data_bytes = 0;         ///< of all data droppings
+    int64_t data_blocks_bytes = 0;  ///< that they take on the device
+    int64_t index_bytes = 0;
+    uint64_t patterns = 0;  ///< as a reader keeps them
+    uint64_t extents = 0;
+    uint64_t reader_bytes = 0;  ///< memory of a reader
+
+    /// Of the index to the data written.
+    [[nodiscard]] double index_share() const {
+        return written_bytes > 0 ? static_cast<double>(index_bytes) / static_cast<double>(written_bytes) : 0;
+    }
+    /// Of the data on the device to those that are read.
+    [[nodiscard]] double space_amplification() const {
+        const int64_t read = size - hole_bytes;
+        return read > 0 ? static_cast<double>(data_blocks_bytes) / static_cast<double>(read) : 0;
+    }
+};
+
+/// Figures of a container. Failures as of reader.
+result<container_stats> stats(container& what);
+
+/// Calls `visit` for each part of [begin, end) of the file, in order and without a gap, until it returns false.
+result<void> map(reader& of, int64_t begin, int64_t end, const std::function<bool(const segment&)>& visit);
+
+}  // namespace halcyon::logfs

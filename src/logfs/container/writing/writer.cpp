@@ -1,0 +1,303 @@
+#include "logfs/container/writing/writer.hpp"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "base/clock.hpp"
+
+namespace halcyon::logfs {
+
+class writer::guard {
+  public:
+    explicit guard(writer& of) : lock_(of.lock_) { lock_.lock(); }
+    ~guard() { lock_.unlock(); }
+    guard(const guard&) = delete;
+    guard& operator=(const guard&) = delete;
+
+  private:
+    short_lock& lock_;
+};
+
+writer::~writer() {
+    if (is_open()) static_cast<void>(close());
+}
+
+result<void> writer::open(const writer_identity& who, const writer_options& how) {
+    if (is_open()) return nonsense("the writer is open", EBUSY);
+    const int done = create_droppings(who, how);
+    if (done != 0) return index_failed("cannot create", done);
+    has_data_checks_ = how.has_data_checks;
+    has_unsynced_data_ = false;
+    has_unsynced_names_ = true;
+    data_bytes_ = 0;
+    sync_failed_ = 0;
+    checker_ = {};
+    return {};
+}
+
+int writer::create_droppings(const writer_identity& who, const writer_options& how) {
+    index_header header{};
+    std::memcpy(header.magic, index_magic, sizeof header.magic);
+    header.version = format_version;
+    header.byte_order = byte_order_mark;
+    header.has_checks = how.has_data_checks ? 1 : 0;
+    header.group = who.group;
+    header.clock_bound_ns = who.clock_bound_ns;
+    header.pid = who.pid;
+    header.rank = who.rank;
+    header.block_size = block_bytes;
+    std::memcpy(header.host, who.host, sizeof header.host);
+    std::memcpy(header.boot_id, who.boot_id, sizeof header.boot_id);
+
+    const std::string_view host(who.host, strnlen(who.host, sizeof who.host));
+    host_directory_ = host_directory_of(host, container_.host_directories());
+    if (const int done = container_.make_host_directory(host_directory_); done != 0) return done;
+    // Another writer of this process, or one of its number on another host of this name, may have the same moment.
+    for (header.created_ns = realtime_ns();; ++header.created_ns) {
+        const int done = create_dropping_pair(header, host, how);
+        if (done != -EEXIST) return done;
+    }
+}
+
+/// The data dropping first: where there is an index dropping, there is one for the data, too.
+int writer::create_dropping_pair(index_header header, std::string_view host, const writer_options& how) {
+    file_calls& calls = container_.calls();
+    header.salt = salt_of(header.created_ns, header.pid);
+    header.check = check_of(header, 0);
+    index_name_ = dropping_path(host_directory_, {host, header.pid, header.created_ns, dropping_kind::index});
+    data_name_ = with_kind(index_name_.view(), dropping_kind::data);
+    data_fd_ = calls.open_at(container_.directory(), data_name_.c_str(), O_WRONLY | O_CREAT | O_EXCL, 0644);
+    if (data_fd_ < 0) return std::exchange(data_fd_, -1);
+    const int done = index_.create(container_.directory(), index_name_.c_str(), header, how.may_map_index);
+    if (done == 0) {
+        container_.share(data_name_.c_str(), 0444);
+        container_.share(index_name_.c_str(), 0444);
+        return 0;
+    }
+    calls.close(std::exchange(data_fd_, -1));
+    calls.remove_at(container_.directory(), data_name_.c_str(), false);
+    return done;
+}
+
+/// Grows from call to call, also when the clock is set back, and lies behind the epoch.
+int64_t writer::next_time() {
+    last_ns_ = std::max(realtime_ns(), last_ns_ + 1);
+    return last_ns_;
+}
+
+result<int64_t> writer::write(int64_t offset, std::span<const std::byte> bytes) {
+    const iovec whole{const_cast<std::byte*>(bytes.data()), bytes.size()};
+    return write(offset, &whole, 1);
+}
+
+result<int64_t> writer::write(int64_t offset, const iovec* parts, int count) {
+    int64_t bytes = 0;
+    for (int i = 0; i < count; ++i) {
+        if (__builtin_add_overflow(bytes, parts[i].iov_len, &bytes))
+            return nonsense("a write of more bytes than a file can hold", EINVAL);
+    }
+    int64_t end = 0;
+    if (offset < 0) return nonsense("a write before the beginning of the file", EINVAL);
+    if (__builtin_add_overflow(offset, bytes, &end)) return nonsense("a write beyond the largest file", EFBIG);
+    if (bytes == 0) return int64_t{0};
+
+    const guard alone(*this);
+    if (!is_open()) return nonsense("the writer is closed", EBADF);
+    if (const int room = index_.make_room(); room != 0) return index_failed("cannot grow", room);
+    int why = 0;
+    const int64_t written = write_data(parts, count, bytes, why);
+    if (written == 0) return data_failed("cannot write", why);
+    if (container_.calls().watches_steps()) [[unlikely]]
+        container_.calls().passed("data");
+    const int64_t physical = data_bytes_;
+    if (const int done = index_.add_write(offset, written, physical, next_time()); done != 0)
+        return index_failed("cannot add a write", done);
+    data_bytes_ += written;
+    has_unsynced_data_ = true;
+    // The write is there by now. An index that could not take the sum takes nothing more: the next call says so.
+    if (has_data_checks_) static_cast<void>(note_checks(parts, count, written));
+    return written;
+}
+
+/// Bytes written behind those before; fewer than all: `why` says the reason. What a failure left behind them will be
+/// written over.
+int64_t writer::write_data(const iovec* parts, int count, int64_t bytes, int& why) {
+    file_calls& calls = container_.calls();
+    int64_t written = count <= 1024 ? calls.write_at(data_fd_, parts, count, data_bytes_) : 0;
+    if (written == bytes) [[likely]]
+        return written;
+    if (written < 0) {
+        why = static_cast<int>(written);
+        return 0;
+    }
+    int64_t before = 0;  // of the part
+    for (int i = 0; i < count; before += static_cast<int64_t>(parts[i].iov_len), ++i) {
+        const int64_t end = before + static_cast<int64_t>(parts[i].iov_len);
+        while (written < end) {
+            const iovec rest{static_cast<std::byte*>(parts[i].iov_base) + (written - before),
+                             static_cast<size_t>(end - written)};
+            const int64_t more = calls.write_at(data_fd_, &rest, 1, data_bytes_ + written);
+            if (more <= 0) {
+                why = more < 0 ? static_cast<int>(more) : -ENOSPC;
+                return written;
+            }
+            written += more;
+        }
+    }
+    return written;
+}
+
+int writer::note_checks(const iovec* parts, int count, int64_t bytes) {
+    for (int i = 0; i < count && bytes > 0; ++i) {
+        const int64_t taken = std::min(bytes, static_cast<int64_t>(parts[i].iov_len));
+        checker_.add({static_cast<const std::byte*>(parts[i].iov_base), static_cast<size_t>(taken)});
+        bytes -= taken;
+    }
+    return checker_.is_full() ? flush_check() : 0;
+}
+
+int writer::flush_check() {
+    if (checker_.bytes() == 0) return 0;
+    const int done = index_.add_check(checker_.bytes(), checker_.sum());
+    checker_.begin_next();
+    return done;
+}
+
+result<void> writer::add(record_kind kind, int64_t start, int64_t length) {
+    const guard alone(*this);
+    if (!is_open()) return nonsense("the writer is closed", EBADF);
+    if (const int room = index_.make_room(); room != 0) return index_failed("cannot grow", room);
+    record what;
+    what.kind = kind;
+    what.what.count = 1;
+    what.what.start = start;
+    what.what.length = length;
+    what.what.first_ns = what.what.last_ns = next_time();
+    if (const int done = index_.add(what); done != 0) return index_failed("cannot add a change of the file", done);
+    return {};
+}
+
+result<void> writer::truncate(int64_t bytes) {
+    if (bytes < 0) return nonsense("a size below 0", EINVAL);
+    return add(record_kind::cut, bytes, 0);
+}
+
+result<void> writer::reach(int64_t bytes) {
+    if (bytes < 0) return nonsense("a size below 0", EINVAL);
+    return add(record_kind::reach, bytes, 0);
+}
+
+result<void> writer::erase(int64_t offset, int64_t bytes) {
+    if (offset < 0 || bytes <= 0 || bytes > INT64_MAX - offset) return nonsense("no range of a file", EINVAL);
+    return add(record_kind::hole, offset, bytes);
+}
+
+void writer::follow(int64_t time_ns) {
+    const guard alone(*this);
+    last_ns_ = std::max(last_ns_, std::min(time_ns, furthest_ns));
+}
+
+int64_t writer::propose_epoch() {
+    const guard alone(*this);
+    return next_time();
+}
+
+result<void> writer::expect_epoch(const container& in, int64_t time_ns) {
+    if (time_ns > 0 && time_ns <= furthest_ns) return {};
+    return failure{error_kind::usage, std::string(in.path()) + ": an epoch before 1970 or after 2115", EINVAL};
+}
+
+result<void> writer::raise_epoch(int64_t time_ns) {
+    if (auto sound = expect_epoch(container_, time_ns); !sound) return sound;
+    const guard alone(*this);
+    if (!is_open()) return nonsense("the writer is closed", EBADF);
+    if (const int room = index_.make_room(); room != 0) return index_failed("cannot grow", room);
+    record what;
+    what.kind = record_kind::epoch;
+    what.what.count = 1;
+    what.what.first_ns = what.what.last_ns = time_ns;
+    if (const int done = index_.add(what); done != 0) return index_failed("cannot raise the epoch", done);
+    last_ns_ = std::max(last_ns_, time_ns);
+    return {};
+}
+
+result<void> writer::settle() {
+    const guard alone(*this);
+    if (!is_open()) return nonsense("the writer is closed", EBADF);
+    if (const int room = index_.make_room(); room != 0) return index_failed("cannot grow", room);
+    if (const int done = index_.finish_runs(); done != 0) return index_failed("cannot end a pattern", done);
+    return {};
+}
+
+/// Data before the index that names them.
+result<void> writer::sync() {
+    const guard alone(*this);
+    if (!is_open()) return nonsense("the writer is closed", EBADF);
+    // What the device refused once may be lost, even if it takes all that follows.
+    if (sync_failed_ != 0) return data_failed("an earlier sync failed", sync_failed_);
+    if (!index_.has_uncommitted()) return {};
+    if (const int room = index_.make_room(); room != 0) return index_failed("cannot grow", room);
+    if (const int done = flush_check(); done != 0) return index_failed("cannot add a check sum", done);
+    if (has_unsynced_data_) {
+        sync_failed_ = container_.calls().sync(data_fd_);
+        if (sync_failed_ != 0) return data_failed("cannot sync", sync_failed_);
+        has_unsynced_data_ = false;
+    }
+    if (has_unsynced_names_) {
+        if (const int done = container_.sync(host_directory_); done != 0) {
+            // That this process could open nothing says nothing of the device.
+            if (done != -EMFILE && done != -ENFILE && done != -ENOMEM) sync_failed_ = done;
+            return index_failed("cannot sync the directories of", done);
+        }
+        has_unsynced_names_ = false;
+    }
+    sync_failed_ = index_.commit(realtime_ns());
+    if (sync_failed_ != 0) return index_failed("cannot sync", sync_failed_);
+    return {};
+}
+
+result<void> writer::close() {
+    const guard alone(*this);
+    if (!is_open()) return nonsense("the writer is closed", EBADF);
+    file_calls& calls = container_.calls();
+    const bool is_empty = index_.is_empty();
+    // The data first, as in all else: for some file systems that is when others are sent them (NFS).
+    const int data_done = calls.close(std::exchange(data_fd_, -1));
+    int index_done = is_empty || index_.make_room() != 0 ? 0 : flush_check();
+    if (is_empty)
+        index_.abandon();
+    else if (const int closed = index_.close(); index_done == 0)
+        index_done = closed;
+    if (is_empty) {
+        calls.remove_at(container_.directory(), index_name_.c_str(), false);
+        calls.remove_at(container_.directory(), data_name_.c_str(), false);
+    }
+    if (data_done != 0) return data_failed("cannot close", data_done);
+    if (index_done != 0) return index_failed("cannot close", index_done);
+    return {};
+}
+
+void writer::abandon() {
+    lock_.forget_others();
+    index_.abandon();
+    if (data_fd_ >= 0) container_.calls().close(std::exchange(data_fd_, -1));
+}
+
+failure writer::index_failed(std::string_view what, int why) const {
+    return container_.failed(index_name_.view(), what, -why);
+}
+
+failure writer::data_failed(std::string_view what, int why) const {
+    return container_.failed(data_name_.view(), what, -why);
+}
+
+failure writer::nonsense(std::string_view what, int why) const {
+    return {error_kind::usage, std::string(container_.path()) + ": " + std::string(what), why};
+}
+
+}  // namespace halcyon::logfs

@@ -1,0 +1,114 @@
+#pragma once
+
+#include <sys/uio.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "base/error.hpp"
+#include "logfs/container/directory/container.hpp"
+#include "logfs/container/files/short_lock.hpp"
+#include "logfs/container/format/dropping_name.hpp"
+#include "logfs/container/writing/data_checker.hpp"
+#include "logfs/container/writing/index_writer.hpp"
+#include "logfs/container/writing/writer_identity.hpp"
+
+namespace halcyon::logfs {
+
+struct writer_options {
+    bool has_data_checks = false;  ///< sums over the data, too: damage to data droppings is found
+    bool may_map_index = true;
+};
+
+/// Writes into a container: appends the data to its data dropping and says in its index dropping where they belong. It
+/// waits for no other writer and sends nothing to any.
+///
+/// On return of each call a kill of the process loses nothing of it. What a crash of the node leaves is at least what
+/// was there at the last sync().
+///
+/// Failures are of kind system with the dropping's name, but for calls that make no sense. After a failure for lack of
+/// room the container is as before, and a later call may succeed. Threads may share a writer; it takes a lock, so none
+/// of its calls may be interrupted by a signal's handler that makes another. A forked child has to abandon() it.
+class writer {
+  public:
+    explicit writer(container& in) : container_(in), index_(in.calls()) {}
+    writer(const writer&) = delete;
+    writer& operator=(const writer&) = delete;
+    ~writer();
+
+    /// Creates the droppings. Failure: nothing was created.
+    result<void> open(const writer_identity& who, const writer_options& how = {});
+    [[nodiscard]] bool is_open() const { return data_fd_ >= 0; }
+
+    /// How many bytes were written: fewer than asked for where the room ended, and the failure only where none were.
+    result<int64_t> write(int64_t offset, std::span<const std::byte> bytes);
+    result<int64_t> write(int64_t offset, const iovec* parts, int count);
+
+    /// The file ends at `bytes` now: what others wrote behind it before is gone, what is written there later is not.
+    result<void> truncate(int64_t bytes);
+    /// The file is `bytes` long or longer; nothing of its contents changes.
+    result<void> reach(int64_t bytes);
+    /// The range reads as zeros now.
+    result<void> erase(int64_t offset, int64_t bytes);
+
+    /// What it writes from now on is later than all that was written by this time, whatever the clock of this host
+    /// says: what a process has seen is older than what it does next.
+    void follow(int64_t time_ns);
+    /// A time that is later than all that this writer wrote. The writers of a group raise their epochs to the latest of
+    /// all their proposals.
+    int64_t propose_epoch();
+    /// All that the group wrote before is older than all that it writes from now on, whatever the clocks of its hosts
+    /// say. Each of them calls it with the same time.
+    result<void> raise_epoch(int64_t time_ns);
+    /// Failure (usage): this is no time for an epoch.
+    static result<void> expect_epoch(const container& in, int64_t time_ns);
+
+    /// What was written is older than all that any other process writes, on a host with the same clock, after this
+    /// returned (a lock that is released, for instance). Without it, writes of a pattern are kept in order with those
+    /// of other processes to within the times that time_line.hpp gives.
+    result<void> settle();
+
+    /// What was written is on the device.
+    result<void> sync();
+    /// Does not sync. Of a writer that wrote nothing, nothing is left. Failure: it is closed nevertheless.
+    result<void> close();
+    /// Forgets the files without a word to them: in a forked child.
+    void abandon();
+
+    /// Of its index dropping, relative to the container.
+    [[nodiscard]] std::string_view name() const { return index_name_.view(); }
+    [[nodiscard]] const index_writer& index() const { return index_; }
+
+  private:
+    class guard;
+
+    int create_droppings(const writer_identity& who, const writer_options& how);
+    int create_dropping_pair(index_header header, std::string_view host, const writer_options& how);
+    int64_t next_time();
+    int64_t write_data(const iovec* parts, int count, int64_t bytes, int& why);
+    int note_checks(const iovec* parts, int count, int64_t bytes);
+    int flush_check();
+    result<void> add(record_kind kind, int64_t start, int64_t length);
+    [[nodiscard]] failure index_failed(std::string_view what, int why) const;
+    [[nodiscard]] failure data_failed(std::string_view what, int why) const;
+    [[nodiscard]] failure nonsense(std::string_view what, int why) const;
+
+    container& container_;
+    short_lock lock_;
+    index_writer index_;
+    short_name index_name_;
+    short_name data_name_;
+    uint32_t host_directory_ = 0;
+    int data_fd_ = -1;
+    int64_t data_bytes_ = 0;
+    int64_t last_ns_ = 0;
+    bool has_data_checks_ = false;
+    bool has_unsynced_data_ = false;
+    bool has_unsynced_names_ = true;
+    int sync_failed_ = 0;
+    data_checker checker_;
+};
+
+}  // namespace halcyon::logfs
