@@ -15,7 +15,8 @@ struct munge_library;
 /// together with the process's user; any process of a node with the same key has its own daemon check it. libmunge is
 /// loaded when it is first asked for, so that nobody needs it who does not use it.
 ///
-/// Any thread may use it. Each call waits for the daemon: some 0.1 ms, or libmunge's own timeouts of a few seconds.
+/// Any thread may use it. Each call waits for the daemon: some 0.1 ms; 2 s where nobody listens at its socket and 10 s
+/// where a daemon is stopped, by the limits of libmunge.
 class munge {
   public:
     /// `daemon_socket`: the daemon's socket; empty: libmunge's default. Failure (unavailable): no libmunge.

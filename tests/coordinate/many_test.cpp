@@ -292,24 +292,27 @@ class large_job {
     uint32_t account = 0;
 };
 
-TEST(many, nodes_of_one_job_end_their_phases_one_after_the_other) {
-    large_job a(65'536);
+/// So large that work which grows with the square of its nodes does not come to an end.
+class very_large_job : public testing::Test {
+  protected:
+    large_job a{131'072};
+};
+
+TEST_F(very_large_job, ends_its_phase_on_one_node_after_the_other) {
     a.end_phase(1e-6);
     EXPECT_FALSE(a.its().in_phase());
     EXPECT_FALSE(a.its().has.any());
     EXPECT_EQ(a.out.counted.dropped_releases, 0U);
 }
 
-TEST(many, nodes_of_one_job_stop_one_after_the_other) {
-    large_job a(65'536);
+TEST_F(very_large_job, stops_on_one_node_after_the_other) {
     a.stop(1e-6);
     EXPECT_TRUE(a.its().in_phase());
     EXPECT_FALSE(a.its().has.any());
     EXPECT_EQ(a.out.counted.dropped_answers, 0U);
 }
 
-TEST(many, nodes_of_one_job_are_lost_together) {
-    large_job a(131'072);
+TEST_F(very_large_job, loses_all_of_its_nodes_together) {
     a.by_user.register_application(a.its().user);
     for (agent& each : a.its().agents) {
         each.connection = 0;

@@ -135,6 +135,26 @@ TEST(speed_alone, takes_no_speed_alone_from_a_call_that_began_beside_another_app
     EXPECT_NEAR(believed_demand(c, "A"), 0.5, 1e-9);
 }
 
+/// While an application is called back, some of its processes have stopped and the others move the rest.
+TEST(speed_alone, learns_no_speed_alone_of_the_time_in_which_an_application_stops) {
+    settings how = free_for_all();
+    how.rule = policy::rule::interrupt;
+    conversation c(how);
+    for (const char* const who : {"A", "B"}) c.join(who);
+    c.say("A", phase_of(1, 0, 1'000'000'000));
+    for (int i = 0; i < 3; ++i) {
+        c.now_s += 0.125;
+        c.say("A", moved_in(0.125, 12'500'000, c.lease["A"], 1));
+    }
+    c.say("B", phase_of(1, 0, 100'000'000));
+    ASSERT_EQ(c.of("A").turn, turn_stage::recalled);
+    c.now_s += 0.25;
+    c.say("A", moved_in(0.25, 5'000'000, c.lease["A"]));
+    c.say("A", stopped{c.lease["A"]});
+    ASSERT_TRUE(c.has_turn("B"));
+    EXPECT_EQ(believed_demand(c, "A"), 1) << "five eighths of a second would be known, two of them slow";
+}
+
 TEST(speed_alone, takes_a_larger_application_for_as_many_times_faster_than_those_that_moved_alone) {
     const std::vector<std::pair<int64_t, int64_t>> sizes = {{1, 1}, {2, 1}, {1, 3}};
     for (const auto& [processes, nodes] : sizes) {

@@ -19,7 +19,7 @@ namespace halcyon {
 class line_client {
   public:
     struct options {
-        std::chrono::nanoseconds timeout = std::chrono::seconds(5);  ///< for all of connect()
+        std::chrono::nanoseconds timeout = std::chrono::seconds(5);  ///< for all of connect() but MUNGE (munge.hpp)
         line_bounds bounds = {};
         std::string munge_socket = {};  ///< of munged, for TCP; empty: its default
         /// False: a TCP server that believes claims instead of MUNGE is refused.

@@ -67,6 +67,11 @@ void agent::note_beside(const begun_bytes::moved& moved, double movers_since_s, 
     beside.speed.add(static_cast<double>(moved.bytes), moved.seconds);
 }
 
+bool job::stopped_within(const begun_bytes::moved& moved, double now_s) const {
+    const double ended_s = now_s - moved.begun_ago_s + moved.seconds;
+    return has.ending() && ended_s > recalled_s + 0.1 * moved.seconds;
+}
+
 void job::begin_phase(agent& one, const inform& what) {
     in_phase_ += one.phase ? 0 : 1;
     one.phase = what;
@@ -260,9 +265,9 @@ double job::most_demand(double now_s) const {
     const alone_speed own = alone(now_s);
     double usual = own.bytes_per_s;
     if (!own.is_known()) {
-        if (fills_storage) return 1;
         // As much as any other: who is taken for too large waits, who is taken for too small slows others down. What it
-        // moves beside others is a part of it, of a new one at least.
+        // moves beside others is a part of it, of a new one at least; without any other, nothing says how large a part.
+        if (fills_storage || !(fastest_by_others() > 0)) return 1;
         const double beside_others = worked_s > known_after_s ? bytes_per_s() : 0;
         usual = std::max(fastest_by_others(), beside_others);
     }

@@ -96,6 +96,7 @@ struct job {
     double moved_heard_s = 0;      ///< when bytes moved last, or the turn began
     double busy_heard_s = -never;  ///< when calls were last under way that need more time for the bytes told
     double turn_heard_s = 0;       ///< when the turn began
+    double recalled_s = 0;         ///< when its turn was called back last
     double charged_s = 0;          ///< up to when its turn is in the ledgers
     bool counted_mover = false;    ///< moves(), as learning knows it
     int64_t others = 0;            ///< movers that share storage with it, while it is one
@@ -196,6 +197,9 @@ struct job {
     void look_again() { looked_s_ = -never; }
     /// Likewise, by the mean of what others did; 0: nobody moved alone yet.
     [[nodiscard]] double usual_by_others() const;
+    /// Its turn was called back meanwhile: some of its processes had stopped, and the others moved the rest, so that it
+    /// was slower than the storage is.
+    [[nodiscard]] bool stopped_within(const begun_bytes::moved& moved, double now_s) const;
     /// At most the share of the storage that it takes alone, by its speeds; 1: nobody knows.
     [[nodiscard]] double most_demand(double now_s) const;
     /// Time that the phase still needs without others, as believed; negative: not known.

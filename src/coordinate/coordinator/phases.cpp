@@ -250,8 +250,9 @@ void phases::progressed(registry& all, job& of, agent& by, const progress& what,
     const auto moved = by.speed.observe(what.bytes_moved, over_s, what.under_way > 0);
     if (what.under_way > 0 && by.speed.ahead_s() > 0) of.busy_heard_s = at.heard_s;
     const double began_s = at.now_s - std::max({over_s, what.speed_s, moved ? moved->begun_ago_s : 0});
-    const bool was_alone = moved && note_alone(all, by, *moved, at.now_s);
-    if (moved) by.note_beside(*moved, movers_changed_s_, at.now_s);
+    const bool tells_speed = moved && !of.stopped_within(*moved, at.now_s);
+    const bool was_alone = tells_speed && note_alone(all, by, *moved, at.now_s);
+    if (tells_speed) by.note_beside(*moved, movers_changed_s_, at.now_s);
     const bool looks = of.look(at.now_s, movers_changed_s_);
     of.hear_speed(what.speed);
     if (was_alone) learn_alone(of, moved->seconds);
@@ -368,6 +369,7 @@ void phases::grant(registry& all, job& to, moment at, outbox& out) {
 
 void phases::recall(registry& all, job& from, moment at, outbox& out) {
     turns_.recall(from, longest_wait_s(all, from, at.now_s), at.heard_s, out);
+    from.recalled_s = at.now_s;
     settle(all, from, at.now_s);
 }
 

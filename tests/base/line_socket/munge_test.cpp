@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "base/line_socket/munged_process.hpp"
 
 namespace halcyon {
@@ -56,11 +58,15 @@ TEST_F(munged, refuses_what_is_no_credential) {
 
 TEST_F(munged, that_is_gone_is_unavailable) {
     const munge authority = munge::load(daemon_.socket()).value();
-    daemon_.stop();
-    const auto credential = authority.encode("x");
-    ASSERT_FALSE(credential.ok());
-    EXPECT_EQ(credential.why().kind, error_kind::unavailable);
-    EXPECT_NE(credential.why().message.find(daemon_.socket()), std::string::npos) << credential.why().message;
+    daemon_.kill();
+    for (const char* its_socket : {"is left", "is gone, too"}) {
+        SCOPED_TRACE(its_socket);
+        const auto credential = authority.encode("x");
+        ASSERT_FALSE(credential.ok());
+        EXPECT_EQ(credential.why().kind, error_kind::unavailable);
+        EXPECT_NE(credential.why().message.find(daemon_.socket()), std::string::npos) << credential.why().message;
+        std::filesystem::remove(daemon_.socket());
+    }
 }
 
 }  // namespace

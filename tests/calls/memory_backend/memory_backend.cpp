@@ -2,20 +2,23 @@
 
 #include <dirent.h>
 #include <linux/falloc.h>
+#include <linux/magic.h>
 #include <sys/file.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 
 #include <algorithm>
+#include <cstring>
 
-#include "calls/memory_backend/byte_locks.hpp"
+#include "calls/memory_backend/attributes.hpp"
 #include "calls/memory_backend/chunk_mapping.hpp"
 #include "calls/memory_backend/job_lock.hpp"
 #include "calls/memory_backend/record_locks.hpp"
+#include "calls/memory_backend/space_mapping.hpp"
 #include "calls/state/descriptors.hpp"
-#include "calls/state/direct_call.hpp"
 
 namespace halcyon::calls {
+
+namespace attributes = in_memory::attributes;
 
 using in_memory::chunk_bytes;
 using in_memory::held_job_lock;
@@ -25,86 +28,19 @@ using in_memory::names;
 using in_memory::open_files;
 using in_memory::open_record;
 using in_memory::space;
-using in_memory::byte_locks::call;
 
 namespace {
 
 constexpr int64_t page_bytes = 4096;
 
-bool is_error(long result) {
-    return result < 0 && result > -4096;
-}
-
-// Not closed on exec, and high: applications count on low numbers.
-int make_memory() {
-    const int fd = static_cast<int>(direct::call(SYS_memfd_create, direct::address("halcyon-files"), 0));
-    if (fd < 0) return fd;
-    struct {
-        uint64_t now, most;
-    } limit{1024, 1024};
-    direct::call(SYS_prlimit64, 0, RLIMIT_NOFILE, 0, direct::address(&limit));
-    const auto least = static_cast<long>(std::min<uint64_t>(limit.now, 65536) * 7 / 8);
-    const int high = static_cast<int>(direct::call(SYS_fcntl, fd, F_DUPFD, least));
-    if (high < 0) return fd;
-    direct::close(fd);
-    return high;
-}
-
-void format(space& fresh, int64_t capacity) {
-    const int64_t chunks = std::clamp<int64_t>(capacity / chunk_bytes, 1, in_memory::most_chunks);
-    fresh.head.capacity = static_cast<uint32_t>(chunks);
-    names tree;
-    tree.start(fresh);
-    static_cast<void>(tree.make_inode(S_IFDIR | 0755));  // the first: root_inode
-    fresh.head.magic.store(in_memory::magic_number, std::memory_order_release);
-}
-
-timespec time_of(const std::atomic<int64_t>& nanoseconds) {
-    const int64_t now = nanoseconds.load(std::memory_order_relaxed);
-    const int64_t rest = (now % 1'000'000'000 + 1'000'000'000) % 1'000'000'000;
-    return {(now - rest) / 1'000'000'000, rest};
-}
-
-void set_time(std::atomic<int64_t>& nanoseconds, const timespec& to) {
-    if (to.tv_nsec != UTIME_OMIT) nanoseconds.store(to.tv_sec * 1'000'000'000 + to.tv_nsec);
-}
-
-void change_mode(in_memory::inode& node, unsigned mode) {
-    const uint32_t type = node.mode.load() & S_IFMT;
-    node.mode.store(type | (mode & 07777));
-    node.changed.store(in_memory::file_data::now());
-}
-
-void change_owner(in_memory::inode& node, uid_t user, gid_t group) {
-    if (user != static_cast<uid_t>(-1)) node.user.store(user);
-    if (group != static_cast<gid_t>(-1)) node.group.store(group);
-    node.changed.store(in_memory::file_data::now());
-}
-
-void change_times(in_memory::inode& node, const timespec times[2]) {
-    set_time(node.accessed, times[0]);
-    set_time(node.modified, times[1]);
-    node.changed.store(in_memory::file_data::now());
-}
-
 }  // namespace
 
 int memory_backend::start(int memory, int64_t capacity) {
     if (space_ != nullptr) return memory_;
-    const bool made = memory < 0;
-    if (made) memory = make_memory();
+    if (memory < 0) memory = in_memory::make_memory();
     if (memory < 0) return memory;
-    struct flock format_only_once = in_memory::byte_locks::of_format(F_WRLCK);
-    if (const int failed = call(memory, F_SETLKW, format_only_once); failed != 0) return failed;
-    if (const long failed = direct::call(SYS_ftruncate, memory, sizeof(space)); failed != 0)
-        return static_cast<int>(failed);
-    const long at =
-        direct::call(SYS_mmap, 0, sizeof(space), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, memory, 0);
-    if (is_error(at)) return static_cast<int>(at);
-    auto* const mapped = reinterpret_cast<space*>(at);
-    if (mapped->head.magic.load(std::memory_order_acquire) != in_memory::magic_number) format(*mapped, capacity);
-    format_only_once.l_type = F_UNLCK;
-    call(memory, F_SETLK, format_only_once);
+    space* mapped = nullptr;
+    if (const int failed = in_memory::map_space(memory, capacity, mapped); failed != 0) return failed;
     descriptors::own(memory);
     memory_ = memory;
     processes_.start(*mapped, memory);
@@ -235,25 +171,8 @@ ssize_t memory_backend::append(handle opened, const iovec* pieces, int count, in
     return data_.append(node, pieces, count, offset);
 }
 
-void memory_backend::fill(uint32_t number, struct stat& out) const {
-    const inode& node = space_->inodes[number];
-    out = {};
-    out.st_dev = 0x4d454d;
-    out.st_ino = number;
-    out.st_mode = node.mode.load();
-    out.st_nlink = node.links.load();
-    out.st_uid = node.user.load();
-    out.st_gid = node.group.load();
-    out.st_size = node.size.load(std::memory_order_acquire);
-    out.st_blksize = page_bytes;
-    out.st_blocks = node.chunks.load() * (chunk_bytes / 512);
-    out.st_atim = time_of(node.accessed);
-    out.st_mtim = time_of(node.modified);
-    out.st_ctim = time_of(node.changed);
-}
-
 int memory_backend::stat(handle opened, struct stat& out) {
-    fill(open_files::inode_of(opened), out);
+    attributes::show(*space_, open_files::inode_of(opened), out);
     return 0;
 }
 
@@ -352,7 +271,7 @@ int memory_backend::stat_path(const char* path, bool follow, struct stat& out) {
     names::place at;
     if (const int failed = names_.resolve(path, follow, at); failed != 0) return failed;
     if (at.inode == 0) return -ENOENT;
-    fill(at.inode, out);
+    attributes::show(*space_, at.inode, out);
     return 0;
 }
 
@@ -460,24 +379,24 @@ int memory_backend::change(const char* path, bool follow, Change how) {
 }
 
 int memory_backend::set_mode(const char* path, unsigned mode) {
-    return change(path, true, [&](inode& node) { change_mode(node, mode); });
+    return change(path, true, [&](inode& node) { attributes::set_mode(node, mode); });
 }
 int memory_backend::set_mode(handle opened, unsigned mode) {
-    change_mode(node_of(opened), mode);
+    attributes::set_mode(node_of(opened), mode);
     return 0;
 }
 int memory_backend::set_owner(const char* path, bool follow, uid_t user, gid_t group) {
-    return change(path, follow, [&](inode& node) { change_owner(node, user, group); });
+    return change(path, follow, [&](inode& node) { attributes::set_owner(node, user, group); });
 }
 int memory_backend::set_owner(handle opened, uid_t user, gid_t group) {
-    change_owner(node_of(opened), user, group);
+    attributes::set_owner(node_of(opened), user, group);
     return 0;
 }
 int memory_backend::set_times(const char* path, bool follow, const timespec times[2]) {
-    return change(path, follow, [&](inode& node) { change_times(node, times); });
+    return change(path, follow, [&](inode& node) { attributes::set_times(node, times); });
 }
 int memory_backend::set_times(handle opened, const timespec times[2]) {
-    change_times(node_of(opened), times);
+    attributes::set_times(node_of(opened), times);
     return 0;
 }
 

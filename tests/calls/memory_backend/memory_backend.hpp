@@ -83,7 +83,6 @@ class memory_backend final : public file_backend {
     template <class Change>
     int change(const char* path, bool follow, Change how);
     void reclaim();
-    void fill(uint32_t number, struct stat& out) const;
 
     in_memory::space* space_ = nullptr;
     int memory_ = -1;

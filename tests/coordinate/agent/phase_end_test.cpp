@@ -10,6 +10,14 @@ class phase_ends : public turn_agents {
   protected:
     phase_ends() { cleans_up_at_once = false; }
 
+    /// A phase that moves under a standing turn of 1,000 bytes, while nobody else is registered.
+    void begin_under_a_standing_turn() {
+        join();
+        hear(standing{5, 1000, 90});
+        node.begun = 1;
+        node.under_way = 1;
+        advance();
+    }
     /// Under a lease of 1,000 bytes from now on, of which so many moved.
     void move_and_pause(int64_t bytes) {
         join();
@@ -85,22 +93,14 @@ TEST_F(phase_ends, wait_for_no_caches_when_they_have_read) {
 }
 
 TEST_F(phase_ends, wait_for_no_caches_where_nobody_else_is_registered) {
-    join();
-    hear(standing{5, 1000, 90});
-    node.begun = 1;
-    node.under_way = 1;
-    advance();
+    begin_under_a_standing_turn();
     pause_after(500);
     EXPECT_FALSE(says("clean caches"));
     EXPECT_TRUE(says("release phase 1"));
 }
 
 TEST_F(phase_ends, wait_for_the_caches_when_another_application_has_come_meanwhile) {
-    join();
-    hear(standing{5, 1000, 90});
-    node.begun = 1;
-    node.under_way = 1;
-    advance();
+    begin_under_a_standing_turn();
     hear(company{5, 0, 1});
     pause_after(500);
     EXPECT_TRUE(says("clean caches"));

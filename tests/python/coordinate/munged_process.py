@@ -42,6 +42,7 @@ class MungedProcess:
         return done.stdout.strip() if done.returncode == 0 else None
 
     def end(self) -> None:
-        self.process.terminate()
+        """Not by SIGTERM, which munged misses right before accept(): it goes on until somebody connects."""
+        self.process.kill()
         self.process.wait(LIMIT_S)
         shutil.rmtree(self.folder)

@@ -83,6 +83,16 @@ def has_turn_with_pages_on_disk(other: Agent, disk: Disk, word: bytes) -> None:
     assert disk.count(word) == PAGES, "the pages of the one before are still in the cache"
 
 
+def between_phases(start: Start, disk: Disk, lease: int) -> tuple[Writer, Agent]:
+    """A program that has written once and has no standing turn, and another application; with leases of this size."""
+    of = start(paths=[str(disk.folder)], lease={"first": lease, "most": lease, "least": lease}, times=PATIENT)
+    writer = Writer(of, disk, pause_ms=100)
+    writer.write()
+    other = Agent(of, "other")
+    run_until([other], lambda: states(of) == ["computing"], "nobody has a standing turn")
+    return writer, other
+
+
 def test_an_interrupted_program_has_written_its_pages_when_the_next_one_has_the_turn(start: Start, disk: Disk) -> None:
     of = start(paths=[str(disk.folder)], policy="interrupt", times=PATIENT | {"stop": "60 s"})
     writer = Writer(of, disk, pause_ms=60_000)
@@ -111,12 +121,7 @@ def test_a_standing_turn_is_given_back_when_the_pages_of_the_last_phase_are_writ
 
 
 def test_a_phase_is_over_when_its_pages_are_written(start: Start, disk: Disk) -> None:
-    lease = PAGE * PAGES // 2
-    of = start(paths=[str(disk.folder)], lease={"first": lease, "most": lease, "least": lease}, times=PATIENT)
-    writer = Writer(of, disk, pause_ms=100)
-    writer.write()
-    other = Agent(of, "other")
-    run_until([other], lambda: states(of) == ["computing"], "nobody has a standing turn")
+    writer, other = between_phases(start, disk, lease=PAGE * PAGES // 2)
     for _ in range(TRIES):
         word = writer.write_once()
         other.begin()
@@ -126,12 +131,7 @@ def test_a_phase_is_over_when_its_pages_are_written(start: Start, disk: Disk) ->
 
 
 def test_pages_that_nobody_would_notice_stay_in_the_cache(start: Start, disk: Disk) -> None:
-    lease = 50 * PAGE * PAGES
-    of = start(paths=[str(disk.folder)], lease={"first": lease, "most": lease, "least": lease}, times=PATIENT)
-    writer = Writer(of, disk, pause_ms=100)
-    writer.write()
-    other = Agent(of, "other")
-    run_until([other], lambda: states(of) == ["computing"], "nobody has a standing turn")
+    writer, other = between_phases(start, disk, lease=50 * PAGE * PAGES)
     for _ in range(TRIES):
         word = writer.write()
         other.begin()

@@ -1,39 +1,25 @@
 """A munged at a place of its own, which coordinators.yaml names: for the daemon, operators and applications."""
 
 import os
-import shutil
-import signal
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from coordinator_process import LIMIT_S, PATIENT, CoordinatorProcess, wait_until
+from coordinator_process import LIMIT_S, PATIENT, CoordinatorProcess
+from munged_process import MUNGED, MungedProcess
 
 Prepare = Callable[..., CoordinatorProcess]
+
+pytestmark = pytest.mark.skipif(MUNGED is None, reason="needs munged, of Debian's package munge")
 
 
 @pytest.fixture
 def munge_socket(library: None) -> Iterator[Path]:
-    program = shutil.which("munged") or "/usr/sbin/munged"
-    if not Path(program).exists():
-        pytest.skip("munged is not installed")
-    folder = Path(tempfile.mkdtemp(prefix="munge-"))
-    folder.chmod(0o755)
-    (folder / "key").write_bytes(os.urandom(1024))
-    (folder / "key").chmod(0o600)
-    files = {"socket": "socket", "key-file": "key", "pid-file": "pid", "log-file": "log", "seed-file": "seed"}
-    options = [f"--{option}={folder / name}" for option, name in files.items()]
-    command = [program, "--foreground", "--force", *options]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-        try:
-            wait_until((folder / "socket").exists, "munged listens")
-            yield folder / "socket"
-        finally:
-            process.send_signal(signal.SIGTERM)
-    shutil.rmtree(folder)
+    munged = MungedProcess()
+    yield munged.socket
+    munged.end()
 
 
 def test_an_application_finds_the_munged_that_coordinators_yaml_names(
