@@ -4,6 +4,7 @@ import errno
 import io
 import os
 import sys
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from halcyon.compiled import load_compiled
@@ -156,6 +157,15 @@ class LogFile(io.RawIOBase):
     def size(self) -> int:
         """Of the file, in bytes."""
         return self._opened().size()
+
+    def data_ranges(self) -> Iterator[tuple[int, int]]:
+        """From where to where the file holds data, in order; all else are holes. The position stays."""
+        file = self._opened()
+        end = 0
+        while (begin := file.next_data(end)) >= 0:
+            hole = file.next_hole(begin)
+            end = hole if hole >= 0 else file.size()
+            yield begin, end
 
     def erase(self, offset: int, length: int) -> None:
         """The range reads as zeros from now on."""
