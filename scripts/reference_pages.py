@@ -18,7 +18,15 @@ FORTRAN_MODULES = {
     "fortran_turns": ROOT / "fortran" / "halcyon_turns.f90",
 }
 """Each with the name of its page."""
-PYTHON_MODULES = ("halcyon", "halcyon.client", "halcyon.turns")
+PYTHON_MODULES = (
+    "halcyon",
+    "halcyon.client",
+    "halcyon.turns",
+    "halcyon.logfs",
+    "halcyon.logfs.file",
+    "halcyon.logfs.raw_file",
+    "halcyon.logfs.tools",
+)
 
 
 def _uri(header: Path) -> str:

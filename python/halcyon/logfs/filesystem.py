@@ -115,11 +115,18 @@ class LogFileSystem(AbstractFileSystem):  # type: ignore[misc]
         autocommit: bool = True,
         cache_options: dict[str, Any] | None = None,
         **kwargs: Any,
-    ) -> IO[Any]:
+    ) -> Any:
         if not autocommit:
             raise NotImplementedError("halcyonlog:// has no transactions")
         at = self._at(path)
         room = block_size if isinstance(block_size, int) and block_size > 1 else -1
+        file: Any = self._opened(at, mode, room)
+        if mode == "rb":
+            file.size = file.seek(0, os.SEEK_END)  # fsspec itself and Dask ask for it
+            file.seek(0)
+        return file
+
+    def _opened(self, at: Path, mode: str, room: int) -> IO[Any]:
         if at.is_file():
             return at.open(mode, room)
         if self.auto_mkdir and mode[0] != "r":

@@ -1,5 +1,7 @@
 """Containers for tests."""
 
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 from halcyon import logfs
@@ -42,3 +44,16 @@ def flip(path: Path, at: int) -> None:
 
 def names(folder: Path) -> list[str]:
     return sorted(each.name for each in folder.iterdir())
+
+
+def waits_for(file: Path) -> bool:
+    """Whether a process waits for a lock of an open file on this one."""
+    mark = f":{file.stat().st_ino} "
+    return any("-> OFDLCK" in line and mark in line for line in Path("/proc/locks").read_text().splitlines())
+
+
+def wait_until(condition: Callable[[], bool], limit_s: float = 60) -> None:
+    end = time.monotonic() + limit_s
+    while not condition():
+        assert time.monotonic() < end, "it does not come true"
+        time.sleep(0.01)
