@@ -310,3 +310,30 @@ def test_threads_write_one_file_at_places_of_their_own(tmp_path: Path) -> None:
         done = pool.map(lambda number: file.write_at(number * 10_000, blocks[number]), range(100))
         assert sum(done) == 1_000_000
     assert contents(path) == b"".join(blocks)
+
+
+def test_a_process_may_fork_while_its_threads_write(tmp_path: Path) -> None:
+    from threading import Event, Thread
+
+    path = tmp_path / "file"
+    ended, written = Event(), bytearray()
+
+    def writes() -> None:
+        while not ended.is_set():
+            piece = bytes([len(written) % 251]) * 1000
+            file.write(piece)
+            written.extend(piece)
+
+    with logfs.open(path, "w+b", 0) as file:
+        thread = Thread(target=writes)
+        thread.start()
+        for _ in range(50):
+            child = os.fork()
+            if child == 0:
+                os._exit(0)
+            assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        ended.set()
+        thread.join()
+    assert len(written) > 0
+    assert contents(path) == bytes(written)
+    assert logfs.check(path).findings == ()
