@@ -12,7 +12,8 @@ the built-in exceptions for its errno, such as FileNotFoundError. Buffers are ne
 during all calls that read or write.
 """
 
-from halcyon.logfs.file import LogFile, fsync, open, refresh  # noqa: A004
+from halcyon.logfs.file import fsync, open, refresh  # noqa: A004
+from halcyon.logfs.raw_file import LogFile
 from halcyon.logfs.tools import (
     CheckReport,
     Figures,
