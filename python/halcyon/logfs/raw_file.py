@@ -24,12 +24,12 @@ class LogFile(io.RawIOBase):
     """A container that is open as a file of bytes, without a buffer: as io.FileIO is for a plain file.
 
     What is read here is what this process wrote, and what others had published when the file was opened or refreshed
-    last; they publish by sync(), settle() and close(). It has no descriptor, so fileno() raises io.UnsupportedOperation.
+    last; they publish by sync(), settle() and close(). There is no descriptor: fileno() raises io.UnsupportedOperation.
     Threads may share it as they may share an io.FileIO: read_at() and write_at() leave the position alone. A process
     that is forked off cannot use it, and has to open the container again.
 
     Raises:
-        UsageError: there is no such mode; the path is a plain file, a directory, or, to be written, a container of PLFS.
+        UsageError: there is no such mode; the path is a plain file, a directory, or a container of PLFS to be written.
         ConfigError: the container is damaged, or of another version. Reads raise it, too.
         HalcyonSystemError: the system refused. It is also what Python raises for that, such as FileNotFoundError.
     """

@@ -6,7 +6,7 @@ from halcyon.verbs.parts import add_parts, run_part
 
 SUMMARY = "look after log containers, and turn them into plain files"
 DESCRIPTION = (
-    "A log container is a directory that stands for one file: each process that wrote it has a log of its own in there. "
+    "A log container is a directory that stands for one file: each process that wrote it has a log of its own there. "
     "Exit codes: 0 done, 1 it failed (for `check`: the container is damaged), 2 PATH is no container, or the command "
     "line makes no sense."
 )

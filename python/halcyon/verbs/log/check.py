@@ -7,7 +7,7 @@ from halcyon.verbs.log.container_words import add_json, add_path, ended_by_ctrl_
 
 SUMMARY = "say what is wrong with a container, and which bytes that concerns"
 DESCRIPTION = (
-    "Reads the indexes of a container, and its data where their writers left sums over them; changes nothing. A finding "
+    "Reads the indexes of a container, and its data where their writers left sums of them; changes nothing. A finding "
     "is a note (nothing is wrong), a loss (as a crash leaves it: nothing that was synced is missing) or damage (reads "
     "fail, or would give wrong bytes). Exit code 1: there is damage, or it could not be checked."
 )

@@ -7,7 +7,7 @@ from halcyon.verbs.log.container_words import add_json, add_path, print_json, sh
 
 SUMMARY = "write what a container holds in the format of another program"
 DESCRIPTION = (
-    "Writes a container of PLFS 2.x: DEST is the file's path below a backend of PLFS, where nothing may have that name. "
+    "Writes a container of PLFS 2.x: DEST is the file's path below a backend of PLFS; nothing may have that name yet. "
     "It has its name only when all of it is on the device; Ctrl-C leaves nothing. Exit code 1: DEST exists, the "
     "container is damaged, somebody is writing it, or there is no room."
 )

@@ -8,8 +8,8 @@ from halcyon.verbs.log.container_words import add_json, add_path, ended_by_ctrl_
 SUMMARY = "give back the space of data that later writes have replaced"
 DESCRIPTION = (
     "Gives the file system back the blocks of data that synced writes have replaced and no reader reads any more. "
-    "Writers and readers may go on. Exit code 1: the file system cannot give blocks back or has no locks, the container "
-    "is damaged, or somebody else does the same."
+    "Writers and readers may go on. Exit code 1: the file system cannot give blocks back or has no locks, the "
+    "container is damaged, or somebody else does the same."
 )
 
 

@@ -29,8 +29,8 @@ struct export_report {
 /// PLFS's times, and only holes begin new records. It has its name only when all of it is on the device, with mode and,
 /// where allowed, owner of the file.
 ///
-/// Failure: system, EEXIST, something has the name `target`; unavailable, somebody goes on writing, or exports it to the
-/// same folder at the same time (where the file system has locks); config, the container is damaged; system. Nothing is
+/// Failure: system, EEXIST, something has the name `target`; unavailable, somebody goes on writing, or exports it into
+/// the same folder at the same time (where the file system has locks); config, the container is damaged; system. Nothing is
 /// left then.
 result<export_report> export_plfs(container& from, const std::string& target, const export_options& how = {});
 
