@@ -30,8 +30,8 @@ struct export_report {
 /// where allowed, owner of the file.
 ///
 /// Failure: system, EEXIST, something has the name `target`; unavailable, somebody goes on writing, or exports it into
-/// the same folder at the same time (where the file system has locks); config, the container is damaged; system. Nothing is
-/// left then.
+/// the same folder at the same time (where the file system has locks); config, the container is damaged; system.
+/// Nothing is left then.
 result<export_report> export_plfs(container& from, const std::string& target, const export_options& how = {});
 
 }  // namespace halcyon::logfs
