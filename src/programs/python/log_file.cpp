@@ -42,6 +42,19 @@ class held_buffer {
 };
 
 class open_log {
+    [[nodiscard]] bool is_mine() const { return pid_ == ::getpid(); }
+
+    template <class Call>
+    auto call(Call&& function) {
+        if (!is_mine()) {
+            const std::string name = path_of(path_);
+            raise({error_kind::usage,
+                   name + ": opened by the process that this one was forked off; open it again here", EBADF},
+                  path_);
+        }
+        return without_interpreter(path_, std::forward<Call>(function));
+    }
+
   public:
     open_log(nb::object path, bool reads, bool writes, bool creates, bool is_exclusive, bool truncates,
              uint32_t permissions, bool has_checks, bool verifies)
@@ -131,19 +144,6 @@ class open_log {
     void abandon() { file_.abandon(); }
 
   private:
-    [[nodiscard]] bool is_mine() const { return pid_ == ::getpid(); }
-
-    template <class Call>
-    auto call(Call&& function) {
-        if (!is_mine()) {
-            const std::string name = path_of(path_);
-            raise({error_kind::usage,
-                   name + ": opened by the process that this one was forked off; open it again here", EBADF},
-                  path_);
-        }
-        return without_interpreter(path_, std::forward<Call>(function));
-    }
-
     nb::object path_;
     pid_t pid_ = ::getpid();
     logfs::log_file file_;
