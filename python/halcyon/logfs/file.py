@@ -51,7 +51,7 @@ def open(  # noqa: A001
 def open(  # noqa: A001
     path: LogPath,
     mode: "OpenBinaryModeUpdating",
-    buffering: int = -1,
+    buffering: Literal[-1, 1] = -1,
     encoding: None = None,
     errors: None = None,
     newline: None = None,
@@ -64,7 +64,7 @@ def open(  # noqa: A001
 def open(  # noqa: A001
     path: LogPath,
     mode: "OpenBinaryModeWriting",
-    buffering: int = -1,
+    buffering: Literal[-1, 1] = -1,
     encoding: None = None,
     errors: None = None,
     newline: None = None,
@@ -77,7 +77,7 @@ def open(  # noqa: A001
 def open(  # noqa: A001
     path: LogPath,
     mode: "OpenBinaryModeReading",
-    buffering: int = -1,
+    buffering: Literal[-1, 1] = -1,
     encoding: None = None,
     errors: None = None,
     newline: None = None,
@@ -98,7 +98,7 @@ def open(  # noqa: A001
     checks: bool = False,
     verify: bool = False,
     permissions: int = 0o666,
-) -> IO[Any]: ...
+) -> Any: ...
 def open(  # noqa: A001
     path: LogPath,
     mode: str = "r",

@@ -126,7 +126,7 @@ class LogFileSystem(AbstractFileSystem):  # type: ignore[misc]
             file.seek(0)
         return file
 
-    def _opened(self, at: Path, mode: str, room: int) -> IO[Any]:
+    def _opened(self, at: Path, mode: str, room: int) -> Any:
         if at.is_file():
             return at.open(mode, room)
         if self.auto_mkdir and mode[0] != "r":

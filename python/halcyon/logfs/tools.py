@@ -258,9 +258,7 @@ def flatten(
     )
 
 
-def export_plfs(
-    path: LogPath, target: LogPath, *, verify: bool = True, progress: Progress | None = None
-) -> PlfsReport:
+def export_plfs(path: LogPath, target: LogPath, *, verify: bool = True, progress: Progress | None = None) -> PlfsReport:
     """Writes what a container holds as a container of PLFS 2.x, which has its name when all of it is on the device.
 
     Raises:

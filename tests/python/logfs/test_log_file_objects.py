@@ -12,14 +12,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-pytest.importorskip("halcyon._logfs", reason="the compiled modules are not built")
-
-from log_containers import contents, names, strided
+from log_containers import contents, dropping, flip, names, strided
 
 from halcyon import logfs
 from halcyon.errors import ConfigError, HalcyonSystemError, UsageError
 from halcyon.logfs.file import BUFFER_BYTES
+
+pytest.importorskip("halcyon._logfs", reason="the compiled modules are not built")
 
 
 def answer(call: Callable[[], Any]) -> Any:
@@ -173,9 +172,9 @@ def test_arrays_are_read_and_written_in_place(tmp_path: Path) -> None:
         with pytest.raises((BufferError, ValueError)):
             file.read_at(0, back)
         with pytest.raises(BufferError):
-            file.read_at(0, b"constant")  # type: ignore[arg-type]
+            file.read_at(0, b"constant")
         with pytest.raises(TypeError):
-            file.write(12)  # type: ignore[arg-type]
+            file.write(12)
 
 
 def test_places_of_data_and_of_holes_are_found(tmp_path: Path) -> None:
@@ -240,8 +239,6 @@ def test_a_closed_file_refuses_everything(tmp_path: Path) -> None:
 
 
 def test_sums_show_what_changed_behind_the_writers_back(tmp_path: Path) -> None:
-    from log_containers import dropping, flip
-
     path = tmp_path / "file"
     strided(path, checks=True)
     flip(dropping(path, "data"), 4321)

@@ -9,14 +9,13 @@ import sys
 from pathlib import Path
 
 import pytest
-
-pytest.importorskip("halcyon._logfs", reason="the compiled modules are not built")
-
 from log_containers import PIECE, PIECES, STRIDE, contents, dropping, flip, names, strided, wait_until, waits_for
 
 from halcyon import logfs
 from halcyon.cli import main
 from halcyon.verbs.log import _COMMANDS
+
+pytest.importorskip("halcyon._logfs", reason="the compiled modules are not built")
 
 SIZE = PIECES * STRIDE - STRIDE + PIECE
 
@@ -100,7 +99,9 @@ def test_flatten_beside_and_in_place(path: Path, tmp_path: Path, capfd: pytest.C
     assert said(capfd, "flatten", path, "-o", flat) == f"{flat}: 19.9 kB, 9.90 kB of them in holes\n"
     assert flat.read_bytes() == whole
     flat.write_text("mine")
-    assert refused(capfd, "flatten", path, "-o", flat, code=2).startswith(f"halcyon: -o {flat}: something has that name")
+    assert refused(capfd, "flatten", path, "-o", flat, code=2).startswith(
+        f"halcyon: -o {flat}: something has that name"
+    )
     assert flat.read_text() == "mine"
     told = told_json(capfd, "flatten", path, "-o", flat, "--force")
     assert told == {"container": str(path), "size": SIZE, "written_bytes": PIECES * PIECE}
@@ -181,7 +182,9 @@ def test_punch_says_what_it_gave_back(tmp_path: Path, capfd: pytest.CaptureFixtu
         reader.read(1)
         file.write_at(0, b"2" * 65536)
         file.sync()
-        assert said(capfd, "punch", path).startswith(f"{path}: nothing was given back: a reader may still read the 65.5 kB")
+        assert said(capfd, "punch", path).startswith(
+            f"{path}: nothing was given back: a reader may still read the 65.5 kB"
+        )
         reader.refresh()
         reader.close()
         assert said(capfd, "punch", "--wait", path) == f"{path}: 65.5 kB given back; 65.5 kB are dead in whole blocks\n"
