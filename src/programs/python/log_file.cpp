@@ -48,8 +48,8 @@ class open_log {
     auto call(Call&& function) {
         if (!is_mine()) {
             const std::string name = path_of(path_);
-            raise({error_kind::usage,
-                   name + ": opened by the process that this one was forked off; open it again here", EBADF},
+            raise({error_kind::usage, name + ": opened by the process that this one was forked off; open it again here",
+                   EBADF},
                   path_);
         }
         return without_interpreter(path_, std::forward<Call>(function));
@@ -69,8 +69,7 @@ class open_log {
         how.writing.has_data_checks = has_checks;
         how.reading.verifies_data = verifies;
         const std::string name = system_path(path_);
-        without_interpreter(path_,
-                            [&] { return file_.open(name, logfs::writer_identity::of_this_process(), how); });
+        without_interpreter(path_, [&] { return file_.open(name, logfs::writer_identity::of_this_process(), how); });
     }
     /// Of a forked child it is not the file.
     ~open_log() {

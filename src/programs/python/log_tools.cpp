@@ -63,8 +63,9 @@ const char* word_of(logfs::check_finding::weight how) {
 }
 
 nb::dict check(const nb::object& path, bool reads_data, bool finds_conflicts) {
-    const auto report =
-        with_container(path, [&](container& what) { return logfs::check(what, {reads_data, finds_conflicts}); });
+    const auto report = with_container(path, [&](container& what) {
+        return logfs::check(what, {reads_data, finds_conflicts});
+    });
     nb::list findings;
     for (const logfs::check_finding& each : report.findings)
         findings.append(
@@ -80,8 +81,9 @@ nb::dict check(const nb::object& path, bool reads_data, bool finds_conflicts) {
 }
 
 nb::dict repair(const nb::object& path, bool only_tells, bool ignores_writers) {
-    const auto report =
-        with_container(path, [&](container& what) { return logfs::repair(what, {only_tells, ignores_writers}); });
+    const auto report = with_container(path, [&](container& what) {
+        return logfs::repair(what, {only_tells, ignores_writers});
+    });
     nb::list done;
     for (const std::string& each : report.done) done.append(as_text(each));
     nb::dict told;
@@ -244,8 +246,7 @@ nb::object column(const std::vector<segment>& parts, Value (*of)(const segment&)
 }
 
 nb::dict map(const nb::object& path, int64_t begin, int64_t end, size_t most) {
-    const auto found =
-        with_container(path, [&](container& what) { return map_file(what, begin, end, most); });
+    const auto found = with_container(path, [&](container& what) { return map_file(what, begin, end, most); });
     nb::list writers;
     for (const part_writer& each : found.writers)
         writers.append(nb::make_tuple(as_text(each.host), each.pid, each.rank, each.created_ns, each.is_closed,

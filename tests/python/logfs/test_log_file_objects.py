@@ -66,7 +66,7 @@ def test_random_operations_equal_a_plain_files(tmp_path: Path, mode: str, buffer
             file.write(before)
     # What is appended goes behind the end when the buffer is full: so both are to be as large.
     room = BUFFER_BYTES if buffering < 0 else buffering
-    with open(plain, mode, room) as one, logfs.open(container, mode, buffering) as other:
+    with plain.open(mode, room) as one, logfs.open(container, mode, buffering) as other:
         for number in range(400):
             do = step(draw)
             assert answer(lambda do=do: do(one)) == answer(lambda do=do: do(other)), f"step {number}"

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 SUMMARY = "show which part of the file lies where"
 DESCRIPTION = (
     "Lists the parts of the file in their order: in which data dropping each lies, at which of its bytes, and which "
-    "rank wrote it; or that it is a hole. Parts that lie one behind the other in one dropping are one. Exit code 1: the "
-    "container is damaged."
+    "rank wrote it; or that it is a hole. Parts that lie one behind the other in one dropping are one. Exit code 1: "
+    "the container is damaged."
 )
 
 
