@@ -218,3 +218,25 @@ def test_tools_refuse_what_is_no_container(tool: "object", path: Path) -> None:
     with pytest.raises(UsageError, match="a file, no log container"):
         tool(path)
     assert path.read_text() == "mine"
+
+
+def test_a_forked_child_keeps_nothing_from_being_given_back(path: Path) -> None:
+    told, tell = os.pipe()
+    with logfs.open(path, "wb", 0) as file, logfs.open(path, "rb", 0) as reader:
+        file.write_at(0, b"1" * 65536)
+        reader.refresh()
+        assert reader.read(1) == b"1"
+        child = os.fork()
+        if child == 0:
+            os.close(tell)
+            os.read(told, 1)
+            os._exit(0)
+        file.write_at(0, b"2" * 65536)
+        file.sync()
+        assert logfs.punch(path).is_held
+        reader.close()
+        done = logfs.punch(path)
+    os.close(tell)
+    os.close(told)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert (done.is_held, done.punched_bytes) == (False, 65536)
