@@ -225,6 +225,7 @@ TEST_F(exported, what_one_that_was_killed_left_is_no_hindrance) {
     fs::create_directories(left + "/hostdir.1");
     std::ofstream(left + "/hostdir.1/dropping.index.1.000001.node.1") << "torn";
     export_it();
+    EXPECT_EQ(files().size(), 5U);
     EXPECT_EQ(tests::difference(read_back(), file_.contents()), "none");
     EXPECT_EQ(in_.folder.names(), (std::vector<std::string>{"file", "plfs"}));
 }
