@@ -36,11 +36,10 @@ def test_lost_data_are_found_and_their_container_is_mended(path: Path, tmp_path:
     os.truncate(dropping(path, "data"), PIECES * PIECE // 2)
     report = logfs.check(path)
     assert not report.is_sound
-    assert (report.damages, report.losses) == (1, 1)
-    assert {(each.weight, each.what) for each in report.findings} == {
-        ("damage", "it is shorter than at its writer's last sync"),
-        ("loss", "it is shorter than its index says, as after a crash"),
-    }
+    assert (report.damages, report.losses) == (1, 0)
+    (finding,) = report.findings
+    assert finding.what == "it is shorter than at its writer's last sync"
+    assert finding.concerns == "bytes 5000 to 10000 of it"
     with pytest.raises(ConfigError, match=r"data\."):
         contents(path)
     with pytest.raises(ConfigError):
@@ -54,6 +53,17 @@ def test_lost_data_are_found_and_their_container_is_mended(path: Path, tmp_path:
     assert len(foreseen.done) == len(done.done) - 1
     assert logfs.check(path).is_sound
     assert contents(path) == whole[: PIECES * STRIDE // 2 - STRIDE + PIECE]
+
+
+def test_what_was_not_synced_is_a_loss(path: Path) -> None:
+    with logfs.open(path, "wb", 0) as file:
+        file.write(bytes(100))
+        file.sync()
+        file.write(bytes(100))
+    os.truncate(dropping(path, "data"), 150)
+    report = logfs.check(path)
+    assert (report.is_sound, report.damages, report.losses) == (True, 0, 1)
+    assert report.findings[0].concerns == "bytes 150 to 200 of it"
 
 
 def test_damage_to_an_index_is_found_and_what_is_sound_is_kept(path: Path) -> None:

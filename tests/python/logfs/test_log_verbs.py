@@ -134,6 +134,9 @@ def test_flatten_of_damaged_data_fails_unless_they_are_not_verified(
     flat = tmp_path / "flat"
     assert str(path) in refused(capfd, "flatten", path, "-o", flat, code=1)
     assert not flat.exists()
+    # Nothing mends data.
+    said(capfd, "repair", path)
+    said(capfd, "check", path, code=1)
     said(capfd, "flatten", path, "-o", flat, "--no-verify")
     assert flat.stat().st_size == SIZE
 

@@ -17,7 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--plfs", action="store_true", required=True, help="for PLFS 2.x, the only format so far")
     add_path(parser)
     parser.add_argument("target", metavar="DEST", type=Path, help="the new container of PLFS")
-    parser.add_argument("--no-verify", action="store_true", help="do not compare data with the sums over them")
+    parser.add_argument("--no-verify", action="store_true", help="take data that do not fit the sums over them, too")
     add_json(parser)
 
 

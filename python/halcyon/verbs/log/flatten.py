@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="in place also where a process may have the container open: what that writes from then on is lost",
     )
-    parser.add_argument("--no-verify", action="store_true", help="do not compare data with the sums over them")
+    parser.add_argument("--no-verify", action="store_true", help="take data that do not fit the sums over them, too")
     add_json(parser)
 
 
