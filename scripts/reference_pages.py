@@ -18,15 +18,7 @@ FORTRAN_MODULES = {
     "fortran_turns": ROOT / "fortran" / "halcyon_turns.f90",
 }
 """Each with the name of its page."""
-PYTHON_MODULES = (
-    "halcyon",
-    "halcyon.client",
-    "halcyon.turns",
-    "halcyon.logfs",
-    "halcyon.logfs.file",
-    "halcyon.logfs.raw_file",
-    "halcyon.logfs.tools",
-)
+PYTHON_MODULES = ("halcyon", "halcyon.client", "halcyon.turns", "halcyon.logfs")
 
 
 def _uri(header: Path) -> str:
