@@ -18,7 +18,7 @@ FORTRAN_MODULES = {
     "fortran_turns": ROOT / "fortran" / "halcyon_turns.f90",
 }
 """Each with the name of its page."""
-PYTHON_MODULES = ("halcyon", "halcyon.client", "halcyon.turns")
+PYTHON_MODULES = ("halcyon", "halcyon.client", "halcyon.turns", "halcyon.logfs")
 
 
 def _uri(header: Path) -> str:

@@ -1,6 +1,8 @@
 """The five kinds of error, as in halcyon.h; each is also the built-in error that a Python programmer would expect."""
 
-from typing import ClassVar
+import os
+from errno import EACCES, EEXIST, EISDIR, ENOENT, ENOTDIR, EPERM
+from typing import ClassVar, cast
 
 
 class HalcyonError(Exception):
@@ -59,3 +61,44 @@ class InternalError(HalcyonError, RuntimeError):
 BY_CODE: dict[int, type[HalcyonError]] = {
     kind.code: kind for kind in (ConfigError, UsageError, HalcyonSystemError, UnavailableError, InternalError)
 }
+
+
+class HalcyonFileNotFoundError(HalcyonSystemError, FileNotFoundError):
+    """Where Python itself would raise FileNotFoundError."""
+
+
+class HalcyonFileExistsError(HalcyonSystemError, FileExistsError):
+    """Likewise."""
+
+
+class HalcyonPermissionError(HalcyonSystemError, PermissionError):
+    """Likewise."""
+
+
+class HalcyonIsADirectoryError(HalcyonSystemError, IsADirectoryError):
+    """Likewise."""
+
+
+class HalcyonNotADirectoryError(HalcyonSystemError, NotADirectoryError):
+    """Likewise."""
+
+
+_BY_ERRNO: dict[int, type[HalcyonSystemError]] = {
+    ENOENT: HalcyonFileNotFoundError,
+    EEXIST: HalcyonFileExistsError,
+    EACCES: HalcyonPermissionError,
+    EPERM: HalcyonPermissionError,
+    EISDIR: HalcyonIsADirectoryError,
+    ENOTDIR: HalcyonNotADirectoryError,
+}
+
+
+def of_failure(code: int, message: str, errno: int, path: object) -> HalcyonError:
+    """What is raised for a failure of halcyon/error.hpp that concerns `path`.
+
+    What the system refused is also the built-in exception that Python has for its errno, such as FileNotFoundError.
+    """
+    if code != HalcyonSystemError.code:
+        return BY_CODE[code](message)
+    kind = _BY_ERRNO.get(errno, HalcyonSystemError)
+    return kind(message, errno or None, os.fsdecode(cast("str | bytes | os.PathLike[str]", path)))

@@ -11,6 +11,7 @@ VERBS = (
     "delta",
     "coordinator",
     "slurm",
+    "log",
     "summary",
     "report",
     "diff",

@@ -62,14 +62,15 @@ bool parse_plfs_name(std::string_view name, plfs_name& out) {
     return take_number(name, out.pid) && name.empty();
 }
 
-bool plfs_data_path(std::string_view directory, const plfs_name& beside, int32_t pid, short_name& out) {
+bool plfs_path(std::string_view directory, dropping_kind kind, const plfs_name& beside, int32_t pid, short_name& out) {
     constexpr size_t longest_number = 20;
-    const size_t fixed = 1 + dropping_prefix.size() + data_prefix.size() + 2;
+    const std::string_view of_kind = kind == dropping_kind::index ? index_prefix : data_prefix;
+    const size_t fixed = 1 + dropping_prefix.size() + of_kind.size() + 2;
     if (pid < 0) return false;
     if (directory.size() + fixed + beside.created.size() + beside.host.size() + longest_number >= short_name::room)
         return false;
     out = short_name(directory);
-    out.add("/").add(dropping_prefix).add(data_prefix).add(beside.created).add(".").add(beside.host).add(".");
+    out.add("/").add(dropping_prefix).add(of_kind).add(beside.created).add(".").add(beside.host).add(".");
     out.add(static_cast<uint64_t>(pid));
     return true;
 }

@@ -13,8 +13,9 @@ namespace halcyon::logfs {
 
 /// Marks the directory; its mode and owner are the logical file's.
 inline constexpr std::string_view plfs_access_name = ".plfsaccess113918400";
-/// Of a file whose name says the version: `version-tag.2.5.0-dat.…`.
+/// Of a file whose name says the version: `version-tag.2.5.0-dat.…`. We write the second name, of the last release.
 inline constexpr std::string_view plfs_version_prefix = "version-tag.";
+inline constexpr std::string_view plfs_version_name = "version-tag.2.5.0-dat.20091019-chk.0";
 /// A directory of empty files, one for each writer that has closed: `<last offset>.<bytes>.<s>.<us>.<host>`.
 inline constexpr std::string_view plfs_meta_name = "meta";
 /// There: of each writer that has not closed.
@@ -44,8 +45,9 @@ struct plfs_name {
 /// False for any other file.
 bool parse_plfs_name(std::string_view name, plfs_name& out);
 
-/// The name of a data dropping in a host directory, which may be of any path. False: it is too long.
-bool plfs_data_path(std::string_view directory, const plfs_name& beside, int32_t pid, short_name& out);
+/// The name of a dropping of a process in a host directory, which may be of any path; the rest of it is as that of the
+/// one beside it. False: it is too long.
+bool plfs_path(std::string_view directory, dropping_kind kind, const plfs_name& beside, int32_t pid, short_name& out);
 
 /// Whether the name is that of a data dropping of PLFS, in whatever directory.
 bool is_plfs_data_path(std::string_view path);

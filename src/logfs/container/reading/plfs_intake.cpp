@@ -194,7 +194,7 @@ uint32_t plfs_intake::writer_of(index_dropping& from, int32_t id) {
     plfs_name name;
     short_name data;
     if (!parse_plfs_name(path.substr(from.directory + 1), name)) return dropping_table::none;
-    if (!plfs_data_path(path.substr(0, from.directory), name, id, data)) return dropping_table::none;
+    if (!plfs_path(path.substr(0, from.directory), dropping_kind::data, name, id, data)) return dropping_table::none;
     uint32_t number = writers_.find(data.view());
     if (number == dropping_table::none) {
         number = writers_.add(data.view());

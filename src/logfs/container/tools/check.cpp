@@ -139,9 +139,10 @@ class checking {
         if (file.st_size < of.committed_bytes)
             add(weight::damage, data.view(), "it is shorter than at its writer's last sync",
                 "bytes " + range(file.st_size, of.committed_bytes) + " of it");
-        if (file.st_size < of.data_bytes)
+        const int64_t missing_from = std::max<int64_t>(file.st_size, of.committed_bytes);
+        if (missing_from < of.data_bytes)
             add(weight::loss, data.view(), "it is shorter than its index says, as after a crash",
-                "bytes " + range(std::max<int64_t>(file.st_size, of.committed_bytes), of.data_bytes) + " of it");
+                "bytes " + range(missing_from, of.data_bytes) + " of it");
         if (file.st_size > of.data_bytes)
             add(weight::note, data.view(),
                 "a write was cut short behind byte " + std::to_string(of.data_bytes) + ": it was never acknowledged");

@@ -6,33 +6,25 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <vector>
+#include <span>
 
 #include "base/descriptor.hpp"
 #include "base/sync_path.hpp"
+#include "logfs/container/files/file_calls.hpp"
+#include "logfs/container/files/whole_transfer.hpp"
 #include "logfs/container/format/dropping_name.hpp"
 #include "logfs/container/reading/reader.hpp"
+#include "logfs/container/tools/file_data.hpp"
 #include "logfs/container/tools/hidden_name.hpp"
 #include "logfs/container/tools/process.hpp"
+#include "logfs/container/tools/same_file.hpp"
 #include "logfs/container/writing/writer_identity.hpp"
 
 namespace halcyon::logfs {
 namespace {
-
-/// Changes with everything that is published.
-uint64_t published(const reader& of) {
-    uint64_t sum = of.writers().size();
-    for (uint32_t i = 0; i < of.writers().size(); ++i) sum += of.writers()[i].state_sequence;
-    return sum;
-}
-
-bool is_same_file(const struct stat& a, const struct stat& b) {
-    return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
-}
 
 class flattening {
   public:
@@ -42,7 +34,8 @@ class flattening {
           beside_(hidden_name(target, "flattened", from.id())),
           how_(how),
           me_(writer_identity::of_this_process()),
-          reader_(from, reading()) {}
+          reader_(from, reading()),
+          data_(reader_) {}
 
     result<flatten_report> make() {
         is_in_place_ = is_container(target_);
@@ -138,55 +131,17 @@ class flattening {
     result<void> copy() {
         report_ = {};
         report_.size = reader_.size();
+        if (how_.on_size) how_.on_size(report_.size);
         if (::ftruncate(file_.get(), 0) != 0 || ::ftruncate(file_.get(), report_.size) != 0)
             return system_failure(beside_ + ": cannot set its size", errno);
-        buffer_.resize(size_t{4} << 20);
-        for (int64_t at = 0; at < report_.size;) {
-            const auto found = reader_.segments(at, report_.size);
-            if (!found) return found.why();
-            // Reading resolves anew: the segments do not last.
-            const std::vector<segment> parts(found->begin(), found->end());
-            if (auto copied = copy_data(parts); !copied) return copied;
-            at = parts.back().end();
-            if (how_.on_progress && !how_.on_progress(at))
-                return failure{error_kind::unavailable, target_ + ": stopped", ECANCELED};
-        }
-        return {};
+        const auto write = [this](int64_t offset, std::span<const std::byte> bytes) { return put(offset, bytes); };
+        return data_.hand_over(report_.size, write, how_.on_progress);
     }
 
-    /// Stretches without a hole, in pieces of the buffer's size.
-    result<void> copy_data(const std::vector<segment>& parts) {
-        for (size_t i = 0; i < parts.size();) {
-            if (parts[i].is_hole()) {
-                ++i;
-                continue;
-            }
-            const int64_t begin = parts[i].start;
-            int64_t end = begin;
-            for (; i < parts.size() && !parts[i].is_hole(); ++i) end = parts[i].end();
-            if (auto copied = copy_range(begin, std::min(end, report_.size)); !copied) return copied;
-        }
-        return {};
-    }
-
-    result<void> copy_range(int64_t begin, int64_t end) {
-        for (int64_t at = begin; at < end;) {
-            const auto wanted = static_cast<size_t>(std::min(static_cast<int64_t>(buffer_.size()), end - at));
-            const auto read = reader_.read(at, {buffer_.data(), wanted});
-            if (!read) return read.why();
-            if (*read == 0 && reader_.size() > at) return container_.failed({}, "ended while it was read", EIO);
-            // It was cut, and the reader has taken that: another round follows.
-            if (*read == 0) return {};
-            for (int64_t done = 0; done < *read;) {
-                const ssize_t written =
-                    ::pwrite(file_.get(), buffer_.data() + done, static_cast<size_t>(*read - done), at + done);
-                if (written < 0 && errno == EINTR) continue;
-                if (written <= 0) return system_failure(beside_ + ": cannot write", written < 0 ? errno : ENOSPC);
-                done += written;
-            }
-            report_.written_bytes += *read;
-            at += *read;
-        }
+    result<void> put(int64_t offset, std::span<const std::byte> bytes) {
+        if (const int done = write_whole(kernel_files(), file_.get(), bytes, offset); done != 0)
+            return system_failure(beside_ + ": cannot write", -done);
+        report_.written_bytes += static_cast<int64_t>(bytes.size());
         return {};
     }
 
@@ -258,7 +213,7 @@ class flattening {
     writer_identity me_;
     reader reader_;
     descriptor file_;
-    std::vector<std::byte> buffer_;
+    file_data data_;
     flatten_report report_;
     bool is_in_place_ = false;
     bool is_file_mine_ = false;  // it has the hidden name, and is locked

@@ -14,6 +14,8 @@ struct flatten_options {
     bool verifies_data = true;
     /// Takes the container's place even where a process may still have it open for writing.
     bool ignores_writers = false;
+    /// Called before each round with how many bytes the file has.
+    std::function<void(int64_t)> on_size;
     /// Called after each part with how many bytes of the file are done; false: stop, nothing is left.
     std::function<bool(int64_t)> on_progress;
 };
