@@ -11,6 +11,7 @@ VERBS = (
     "delta",
     "coordinator",
     "slurm",
+    "mount",
     "summary",
     "report",
     "diff",

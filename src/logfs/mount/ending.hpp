@@ -1,0 +1,34 @@
+#pragma once
+
+#include <fuse_lowlevel.h>
+#include <signal.h>
+
+#include <thread>
+
+#include "logfs/mount/failure_log.hpp"
+#include "logfs/mount/mount_point.hpp"
+
+namespace halcyon::logfs {
+
+/// The thread that waits for the signals that end a mount; no other thread gets them. It is begun by the thread that
+/// serves, before others are.
+class ending {
+  public:
+    ending(fuse_session* session, known_mount mount, failure_log& log);
+    ending(const ending&) = delete;
+    ending& operator=(const ending&) = delete;
+    ~ending();
+
+  private:
+    void wait();
+    bool leave_tree();
+
+    fuse_session* const session_;
+    const known_mount mount_;
+    failure_log& log_;
+    const pthread_t server_;
+    sigset_t before_{};
+    std::thread thread_;
+};
+
+}  // namespace halcyon::logfs

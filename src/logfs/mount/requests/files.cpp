@@ -1,0 +1,293 @@
+#include <fcntl.h>
+#include <linux/falloc.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "logfs/mount/caller.hpp"
+#include "logfs/mount/names.hpp"
+#include "logfs/mount/requests/open_file.hpp"
+#include "logfs/mount/requests/request.hpp"
+#include "logfs/mount/requests/status.hpp"
+
+/// Requests about what a file holds.
+namespace halcyon::logfs {
+namespace {
+
+bool is_for_writing(int flags) {
+    return (flags & O_ACCMODE) != O_RDONLY;
+}
+
+/// Of requests that change a container: its log is created by the first one, as a file of the program's user.
+template <class Change>
+auto changed(fuse_req_t request, shared_file& file, Change change) {
+    as_caller identity(request, mount_of(request).options.is_for_all_users && !file.has_written());
+    auto done = change();
+    if (done.ok() || !identity.is_another()) return done;
+    if (done.why().system_errno != EACCES && done.why().system_errno != EPERM) return done;
+    // A descriptor that another user opened and handed on.
+    identity.end();
+    return change();
+}
+
+int open_container(fuse_req_t request, const file_key& key, const place& at, const std::string& path,
+                   const fuse_file_info& info, open_file& out) {
+    mounted& in = mount_of(request);
+    const int64_t now = monotonic_ns();
+    auto file = in.containers.take(key, at->get(), path);
+    if (!file) return noted(in, file.why());
+    if (is_for_writing(info.flags) && (*file)->is_plfs()) return EROFS;
+    // What others have published by now is seen from here on.
+    if (auto fresh = (*file)->refresh_as_of(now); !fresh) return noted(in, fresh.why());
+    if ((info.flags & O_TRUNC) != 0 && is_for_writing(info.flags)) {
+        const auto cut = changed(request, **file, [&] { return (*file)->resize(0); });
+        if (!cut) return noted(in, cut.why());
+    }
+    out.log = *std::move(file);
+    return 0;
+}
+
+// Of the flags of open(). Who appends is asked at each write: pages that were changed through a mapping are written by
+// any descriptor, and have their place.
+constexpr int not_of_descriptors = O_NOFOLLOW | O_CREAT | O_EXCL | O_APPEND;
+
+int open_plain(mounted& in, const place& at, int flags, open_file& out) {
+    const std::string path = "/proc/self/fd/" + std::to_string(at->get());
+    int fd = -1;
+    do {
+        fd = ::open(path.c_str(), (flags & ~not_of_descriptors) | O_CLOEXEC);
+    } while (fd < 0 && (errno == EINTR || ((errno == EMFILE || errno == ENFILE) && in.nodes.make_room())));
+    if (fd < 0) return errno;
+    out.plain = descriptor(fd);
+    return 0;
+}
+
+/// Says how the kernel treats what was opened. Who appends writes past the kernel's pages: where the end is, only the
+/// log knows, and the kernel would keep the bytes for another place.
+void tell_kernel(fuse_file_info& info, std::unique_ptr<open_file> opened) {
+    if (opened->is_container()) {
+        opened->appends = (info.flags & O_APPEND) != 0;
+        info.direct_io = opened->appends ? 1 : 0;
+        info.keep_cache = opened->log->may_keep_pages() ? 1 : 0;
+    }
+    info.fh = reinterpret_cast<uint64_t>(opened.release());
+}
+
+void end(const fuse_file_info& info) {
+    delete &open_file_of(&info);
+}
+
+int open_node(fuse_req_t request, node& of, const fuse_file_info& info, open_file& out) {
+    mounted& in = mount_of(request);
+    place at;
+    if (of.kind() == node_kind::about) return ELOOP;
+    if (const int failed = in.nodes.at(of, at); failed != 0) return failed;
+    return of.is_container() ? open_container(request, of.key(), at, in.nodes.path_of(of), info, out)
+                             : open_plain(in, at, info.flags, out);
+}
+
+void open(fuse_req_t request, fuse_ino_t number, fuse_file_info* info) {
+    auto opened = std::make_unique<open_file>();
+    if (const int failed = open_node(request, node_of(mount_of(request), number), *info, *opened); failed != 0) {
+        ::fuse_reply_err(request, failed);
+        return;
+    }
+    tell_kernel(*info, std::move(opened));
+    // The program was killed meanwhile: nobody closes it.
+    if (::fuse_reply_open(request, info) != 0) end(*info);
+}
+
+/// A new file; EEXIST where there is one by now.
+int create_file(fuse_req_t request, node& folder, const place& at, const char* name, mode_t mode, int flags,
+                open_file& out) {
+    mounted& in = mount_of(request);
+    const as_caller identity(request, in.options.is_for_all_users);
+    if (in.options.new_files_are_containers) {
+        auto made = in.containers.create(at->get(), name, mode & 07777, in.nodes.path_of(folder) + "/" + name);
+        if (!made) return noted(in, made.why());
+        out.log = *std::move(made);
+        return 0;
+    }
+    const int opening_flags = (flags & ~not_of_descriptors) | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+    const int fd = ::openat(at->get(), name, opening_flags, mode);
+    if (fd < 0) return errno;
+    out.plain = descriptor(fd);
+    return 0;
+}
+
+void create(fuse_req_t request, fuse_ino_t parent, const char* name, mode_t mode, fuse_file_info* info) {
+    mounted& in = mount_of(request);
+    node& folder = node_of(in, parent);
+    auto opened = std::make_unique<open_file>();
+    place at;
+    int failed = is_hidden(name) ? EPERM : in.nodes.at(folder, at);
+    if (failed == 0) failed = create_file(request, folder, at, name, mode, info->flags, *opened);
+    const bool is_there = failed == EEXIST && (info->flags & O_EXCL) == 0;
+    fuse_entry_param entry{};
+    if (failed == 0 || is_there) failed = make_entry(in, folder, name, entry);
+    if (failed != 0) {
+        ::fuse_reply_err(request, failed);
+        return;
+    }
+    node& found = node_of(in, entry.ino);
+    if (is_there) failed = open_node(request, found, *info, *opened);
+    if (failed != 0) {
+        in.nodes.forget(found, 1);
+        ::fuse_reply_err(request, failed);
+        return;
+    }
+    tell_kernel(*info, std::move(opened));
+    if (::fuse_reply_create(request, &entry, info) == 0) return;
+    in.nodes.forget(found, 1);
+    end(*info);
+}
+
+/// As long as the longest request was; of one thread.
+std::span<std::byte> room_for(size_t bytes) {
+    thread_local std::unique_ptr<std::byte[]> room;
+    thread_local size_t size = 0;
+    if (size < bytes) {
+        room = std::make_unique_for_overwrite<std::byte[]>(bytes);
+        size = bytes;
+    }
+    return {room.get(), bytes};
+}
+
+void read(fuse_req_t request, fuse_ino_t, size_t bytes, off_t offset, fuse_file_info* info) {
+    open_file& from = open_file_of(info);
+    if (!from.is_container()) {
+        fuse_bufvec whole = FUSE_BUFVEC_INIT(bytes);
+        whole.buf[0].flags = static_cast<fuse_buf_flags>(FUSE_BUF_IS_FD | FUSE_BUF_FD_SEEK);
+        whole.buf[0].fd = from.plain.get();
+        whole.buf[0].pos = offset;
+        ::fuse_reply_data(request, &whole, FUSE_BUF_SPLICE_MOVE);
+        return;
+    }
+    const std::span<std::byte> room = room_for(bytes);
+    if (const auto found = from.log->read(offset, room); found)
+        ::fuse_reply_buf(request, reinterpret_cast<const char*>(room.data()), static_cast<size_t>(*found));
+    else
+        ::fuse_reply_err(request, noted(mount_of(request), found.why()));
+}
+
+void write(fuse_req_t request, fuse_ino_t, const char* data, size_t bytes, off_t offset, fuse_file_info* info) {
+    open_file& to = open_file_of(info);
+    // Pages that a program changed through a mapping have their place.
+    const bool appends = (info->flags & O_APPEND) != 0 && info->writepage == 0;
+    if (!to.is_container()) {
+        const iovec whole{const_cast<char*>(data), bytes};
+        const ssize_t written = ::pwritev2(to.plain.get(), &whole, 1, offset, appends ? RWF_APPEND : 0);
+        if (written < 0)
+            ::fuse_reply_err(request, errno);
+        else
+            ::fuse_reply_write(request, static_cast<size_t>(written));
+        return;
+    }
+    const std::span what(reinterpret_cast<const std::byte*>(data), bytes);
+    // Where the flag was set later, the kernel keeps the bytes at its own place.
+    const auto written = changed(request, *to.log, [&] {
+        return appends && to.appends ? to.log->append(what) : to.log->write(offset, what);
+    });
+    if (written)
+        ::fuse_reply_write(request, static_cast<size_t>(*written));
+    else
+        ::fuse_reply_err(request, noted(mount_of(request), written.why()));
+}
+
+/// A program closed one of its descriptors: what it wrote is there for others.
+void flush(fuse_req_t request, fuse_ino_t, fuse_file_info* info) {
+    open_file& of = open_file_of(info);
+    int failed = 0;
+    if (!of.is_container()) {
+        // The file system below may have something to say about it.
+        const int copy = ::fcntl(of.plain.get(), F_DUPFD_CLOEXEC, 0);
+        if (copy >= 0 && ::close(copy) != 0) failed = errno;
+    } else if (of.log->has_written()) {
+        if (const auto settled = of.log->settle(); !settled) failed = noted(mount_of(request), settled.why());
+    }
+    ::fuse_reply_err(request, failed);
+}
+
+void release(fuse_req_t request, fuse_ino_t, fuse_file_info* info) {
+    end(*info);
+    ::fuse_reply_err(request, 0);
+}
+
+void fsync(fuse_req_t request, fuse_ino_t, int only_data, fuse_file_info* info) {
+    open_file& of = open_file_of(info);
+    int failed = 0;
+    if (of.is_container()) {
+        if (const auto synced = of.log->sync(); !synced) failed = noted(mount_of(request), synced.why());
+    } else if ((only_data != 0 ? ::fdatasync(of.plain.get()) : ::fsync(of.plain.get())) != 0) {
+        failed = errno;
+    }
+    ::fuse_reply_err(request, failed);
+}
+
+/// A log has no place for bytes that are not written yet: a file can be made longer, and nothing is promised of room.
+int allocate(fuse_req_t request, shared_file& of, int mode, int64_t offset, int64_t bytes) {
+    const bool keeps_size = (mode & FALLOC_FL_KEEP_SIZE) != 0;
+    const int what = mode & ~FALLOC_FL_KEEP_SIZE;
+    if (what != 0 && what != FALLOC_FL_PUNCH_HOLE && what != FALLOC_FL_ZERO_RANGE) return EOPNOTSUPP;
+    if ((what == 0 && keeps_size) || (what == FALLOC_FL_PUNCH_HOLE && !keeps_size)) return EOPNOTSUPP;
+    const auto done = changed(request, of, [&] {
+        result<void> erased = what != 0 ? of.erase(offset, bytes) : result<void>();
+        return erased.ok() && !keeps_size ? of.reach(offset + bytes) : erased;
+    });
+    return done ? 0 : noted(mount_of(request), done.why());
+}
+
+void fallocate(fuse_req_t request, fuse_ino_t, int mode, off_t offset, off_t bytes, fuse_file_info* info) {
+    open_file& of = open_file_of(info);
+    int failed = 0;
+    if (of.is_container())
+        failed = allocate(request, *of.log, mode, offset, bytes);
+    else if (::fallocate(of.plain.get(), mode, offset, bytes) != 0)
+        failed = errno;
+    ::fuse_reply_err(request, failed);
+}
+
+/// The kernel asks for data and holes only.
+void lseek(fuse_req_t request, fuse_ino_t, off_t offset, int whence, fuse_file_info* info) {
+    open_file& of = open_file_of(info);
+    off_t found = -1;
+    int failed = 0;
+    if (!of.is_container()) {
+        found = ::lseek(of.plain.get(), offset, whence);
+        failed = found < 0 ? errno : 0;
+    } else if (whence != SEEK_DATA && whence != SEEK_HOLE) {
+        failed = EINVAL;
+    } else {
+        const auto next = whence == SEEK_DATA ? of.log->next_data(offset) : of.log->next_hole(offset);
+        if (next) found = *next;
+        failed = !next ? noted(mount_of(request), next.why()) : found < 0 ? ENXIO : 0;
+    }
+    if (failed == 0)
+        ::fuse_reply_lseek(request, found);
+    else
+        ::fuse_reply_err(request, failed);
+}
+
+}  // namespace
+
+void add_file_requests(fuse_lowlevel_ops& to) {
+    to.open = safely<open>::call;
+    to.create = safely<create>::call;
+    to.read = safely<read>::call;
+    to.write = safely<write>::call;
+    to.flush = safely<flush>::call;
+    to.release = safely<release>::call;
+    to.fsync = safely<fsync>::call;
+    to.fallocate = safely<fallocate>::call;
+    to.lseek = safely<lseek>::call;
+}
+
+}  // namespace halcyon::logfs
