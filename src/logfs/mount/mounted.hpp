@@ -1,12 +1,14 @@
 #pragma once
 
-#include <cstddef>
-#include <string>
+#include <fuse_lowlevel.h>
+
+#include <optional>
 
 #include "logfs/mount/failure_log.hpp"
 #include "logfs/mount/mount_options.hpp"
 #include "logfs/mount/node_table.hpp"
 #include "logfs/mount/open_containers.hpp"
+#include "logfs/mount/page_dropper.hpp"
 #include "logfs/mount/removal.hpp"
 
 namespace halcyon::logfs {
@@ -18,6 +20,8 @@ struct mounted {
     node_table nodes;
     open_containers containers;
     removal removed;
+    fuse_session* session = nullptr;
+    std::optional<page_dropper> pages;  ///< while it is served
 };
 
 }  // namespace halcyon::logfs

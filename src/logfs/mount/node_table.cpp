@@ -165,6 +165,22 @@ void node_table::gone(const file_key& what) {
     unlist(*known->second);
 }
 
+bool node_table::is_there(node& of) {
+    std::shared_ptr<node> above;
+    std::string name;
+    {
+        const std::lock_guard alone(lock_);
+        if (&of == root_.get()) return true;
+        if (of.is_gone_ || !of.above_) return false;
+        above = of.above_;
+        name = of.name_;
+    }
+    place folder;
+    descriptor fd;
+    struct stat status {};
+    return at(*above, folder) == 0 && look(folder->get(), name.c_str(), fd, status) == 0 && key_of(status) == of.key_;
+}
+
 std::string node_table::path_of(node& of) {
     const std::lock_guard alone(lock_);
     std::vector<const node*> names;

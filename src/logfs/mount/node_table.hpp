@@ -75,6 +75,9 @@ class node_table {
     /// It has no name.
     void gone(const file_key& what);
 
+    /// Whether its name still has it.
+    bool is_there(node& of);
+
     /// For messages: where it is, or was last.
     [[nodiscard]] std::string path_of(node& of);
 

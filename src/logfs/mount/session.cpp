@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -223,7 +224,9 @@ result<void> serve(const mount_options& options) {
     mounted all{options, log,
                 node_table(backend->path, std::move(backend->root), backend->status, descriptors / 2),
                 open_containers(log, opening_of(options, descriptors), std::clamp<size_t>(descriptors / 16, 1, 64)),
-                removal(std::move(root), host_name())};
+                removal(std::move(root), host_name()),
+                nullptr,
+                std::nullopt};
     auto made = begin_session(options, *backend, all);
     if (!made) return made.why();
     if (::fuse_session_mount(made->get(), point->c_str()) != 0)
@@ -236,13 +239,16 @@ result<void> serve(const mount_options& options) {
     else if (!options.stays_in_foreground)
         log.use_system_log();
     all.containers.write_as(writer_identity::of_this_process());
+    all.session = made->get();
     if (!options.is_read_only && !backend->is_read_only) all.removed.sweep();
 
     result<void> served;
     {
         const ending signals(made->get(), mounted_there.what, log);
+        all.pages.emplace(made->get());
         std::thread(read_ahead_further, mounted_there.what).detach();
         served = loop(made->get(), options.threads);
+        all.pages.reset();
     }
     all.containers.close_all();
     return served;

@@ -104,12 +104,12 @@ result<int64_t> shared_file::write(int64_t offset, std::span<const std::byte> by
     return written;
 }
 
-result<int64_t> shared_file::append(std::span<const std::byte> bytes) {
+result<log_file::appended> shared_file::append(std::span<const std::byte> bytes) {
     auto appended = log_.append(bytes);
     if (!appended) return shown(appended.why());
     has_written_.store(true, std::memory_order_relaxed);
     note_others();
-    return appended->bytes;
+    return appended;
 }
 
 result<void> shared_file::resize(int64_t bytes) {

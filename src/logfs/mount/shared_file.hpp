@@ -41,7 +41,7 @@ class shared_file {
 
     result<int64_t> read(int64_t offset, std::span<std::byte> out);
     result<int64_t> write(int64_t offset, std::span<const std::byte> bytes);
-    result<int64_t> append(std::span<const std::byte> bytes);
+    result<log_file::appended> append(std::span<const std::byte> bytes);
     result<void> resize(int64_t bytes);
     result<void> reach(int64_t bytes);
     /// Zeros; what lies behind the end stays behind it.

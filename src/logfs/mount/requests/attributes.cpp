@@ -84,11 +84,11 @@ result<void> change(shared_file& of, const struct stat& to, int wanted) {
 
 int change_container(fuse_req_t request, node& of, const place& at, const struct stat& to, int wanted) {
     mounted& in = mount_of(request);
-    const auto file = in.containers.take(of.key(), at->get(), in.nodes.path_of(of));
+    const auto file = take(in, of, at);
     if (!file) return noted(in, file.why());
     const bool is_written = (wanted & FUSE_SET_ATTR_SIZE) != 0 && !(*file)->has_written();
     const as_caller identity(request, in.options.is_for_all_users && is_written);
-    const auto done = change(**file, to, wanted);
+    const auto done = with_room(in, [&] { return change(**file, to, wanted); });
     return done ? 0 : noted(in, done.why());
 }
 

@@ -29,8 +29,9 @@ bool is_for_writing(int flags) {
 /// Of requests that change a container: its log is created by the first one, as a file of the program's user.
 template <class Change>
 auto changed(fuse_req_t request, shared_file& file, Change change) {
-    as_caller identity(request, mount_of(request).options.is_for_all_users && !file.has_written());
-    auto done = change();
+    mounted& in = mount_of(request);
+    as_caller identity(request, in.options.is_for_all_users && !file.has_written());
+    auto done = with_room(in, change);
     if (done.ok() || !identity.is_another()) return done;
     if (done.why().system_errno != EACCES && done.why().system_errno != EPERM) return done;
     // A descriptor that another user opened and handed on.
@@ -38,15 +39,15 @@ auto changed(fuse_req_t request, shared_file& file, Change change) {
     return change();
 }
 
-int open_container(fuse_req_t request, const file_key& key, const place& at, const std::string& path,
-                   const fuse_file_info& info, open_file& out) {
+int open_container(fuse_req_t request, node& of, const place& at, const fuse_file_info& info, open_file& out) {
     mounted& in = mount_of(request);
     const int64_t now = monotonic_ns();
-    auto file = in.containers.take(key, at->get(), path);
+    auto file = take(in, of, at);
     if (!file) return noted(in, file.why());
     if (is_for_writing(info.flags) && (*file)->is_plfs()) return EROFS;
     // What others have published by now is seen from here on.
-    if (auto fresh = (*file)->refresh_as_of(now); !fresh) return noted(in, fresh.why());
+    if (auto fresh = with_room(in, [&] { return (*file)->refresh_as_of(now); }); !fresh)
+        return noted(in, fresh.why());
     if ((info.flags & O_TRUNC) != 0 && is_for_writing(info.flags)) {
         const auto cut = changed(request, **file, [&] { return (*file)->resize(0); });
         if (!cut) return noted(in, cut.why());
@@ -61,22 +62,17 @@ constexpr int not_of_descriptors = O_NOFOLLOW | O_CREAT | O_EXCL | O_APPEND;
 
 int open_plain(mounted& in, const place& at, int flags, open_file& out) {
     const std::string path = "/proc/self/fd/" + std::to_string(at->get());
-    int fd = -1;
-    do {
-        fd = ::open(path.c_str(), (flags & ~not_of_descriptors) | O_CLOEXEC);
-    } while (fd < 0 && (errno == EINTR || ((errno == EMFILE || errno == ENFILE) && in.nodes.make_room())));
-    if (fd < 0) return errno;
-    out.plain = descriptor(fd);
-    return 0;
+    const int opening_flags = (flags & ~not_of_descriptors) | O_CLOEXEC;
+    return open_with_room(in, out.plain, [&] { return ::open(path.c_str(), opening_flags); });
 }
 
-/// Says how the kernel treats what was opened. Who appends writes past the kernel's pages: where the end is, only the
-/// log knows, and the kernel would keep the bytes for another place.
-void tell_kernel(fuse_file_info& info, std::unique_ptr<open_file> opened) {
+/// Says whether what the kernel knows of the file still holds. It drops its pages by itself where they do not, but not
+/// what it knows of the size.
+void tell_kernel(mounted& in, node& of, fuse_file_info& info, std::unique_ptr<open_file> opened) {
     if (opened->is_container()) {
-        opened->appends = (info.flags & O_APPEND) != 0;
-        info.direct_io = opened->appends ? 1 : 0;
-        info.keep_cache = opened->log->may_keep_pages() ? 1 : 0;
+        const bool holds = opened->log->may_keep_pages();
+        info.keep_cache = holds ? 1 : 0;
+        if (!holds) ::fuse_lowlevel_notify_inval_inode(in.session, number_of(in, of), -1, 0);
     }
     info.fh = reinterpret_cast<uint64_t>(opened.release());
 }
@@ -90,17 +86,19 @@ int open_node(fuse_req_t request, node& of, const fuse_file_info& info, open_fil
     place at;
     if (of.kind() == node_kind::about) return ELOOP;
     if (const int failed = in.nodes.at(of, at); failed != 0) return failed;
-    return of.is_container() ? open_container(request, of.key(), at, in.nodes.path_of(of), info, out)
+    return of.is_container() ? open_container(request, of, at, info, out)
                              : open_plain(in, at, info.flags, out);
 }
 
 void open(fuse_req_t request, fuse_ino_t number, fuse_file_info* info) {
+    mounted& in = mount_of(request);
+    node& of = node_of(in, number);
     auto opened = std::make_unique<open_file>();
-    if (const int failed = open_node(request, node_of(mount_of(request), number), *info, *opened); failed != 0) {
+    if (const int failed = open_node(request, of, *info, *opened); failed != 0) {
         ::fuse_reply_err(request, failed);
         return;
     }
-    tell_kernel(*info, std::move(opened));
+    tell_kernel(in, of, *info, std::move(opened));
     // The program was killed meanwhile: nobody closes it.
     if (::fuse_reply_open(request, info) != 0) end(*info);
 }
@@ -111,16 +109,14 @@ int create_file(fuse_req_t request, node& folder, const place& at, const char* n
     mounted& in = mount_of(request);
     const as_caller identity(request, in.options.is_for_all_users);
     if (in.options.new_files_are_containers) {
-        auto made = in.containers.create(at->get(), name, mode & 07777, in.nodes.path_of(folder) + "/" + name);
+        const std::string path = in.nodes.path_of(folder) + "/" + name;
+        auto made = with_room(in, [&] { return in.containers.create(at->get(), name, mode & 07777, path); });
         if (!made) return noted(in, made.why());
         out.log = *std::move(made);
         return 0;
     }
     const int opening_flags = (flags & ~not_of_descriptors) | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-    const int fd = ::openat(at->get(), name, opening_flags, mode);
-    if (fd < 0) return errno;
-    out.plain = descriptor(fd);
-    return 0;
+    return open_with_room(in, out.plain, [&] { return ::openat(at->get(), name, opening_flags, mode); });
 }
 
 void create(fuse_req_t request, fuse_ino_t parent, const char* name, mode_t mode, fuse_file_info* info) {
@@ -144,7 +140,7 @@ void create(fuse_req_t request, fuse_ino_t parent, const char* name, mode_t mode
         ::fuse_reply_err(request, failed);
         return;
     }
-    tell_kernel(*info, std::move(opened));
+    tell_kernel(in, found, *info, std::move(opened));
     if (::fuse_reply_create(request, &entry, info) == 0) return;
     in.nodes.forget(found, 1);
     end(*info);
@@ -172,13 +168,14 @@ void read(fuse_req_t request, fuse_ino_t, size_t bytes, off_t offset, fuse_file_
         return;
     }
     const std::span<std::byte> room = room_for(bytes);
-    if (const auto found = from.log->read(offset, room); found)
+    mounted& in = mount_of(request);
+    if (const auto found = with_room(in, [&] { return from.log->read(offset, room); }); found)
         ::fuse_reply_buf(request, reinterpret_cast<const char*>(room.data()), static_cast<size_t>(*found));
     else
-        ::fuse_reply_err(request, noted(mount_of(request), found.why()));
+        ::fuse_reply_err(request, noted(in, found.why()));
 }
 
-void write(fuse_req_t request, fuse_ino_t, const char* data, size_t bytes, off_t offset, fuse_file_info* info) {
+void write(fuse_req_t request, fuse_ino_t number, const char* data, size_t bytes, off_t offset, fuse_file_info* info) {
     open_file& to = open_file_of(info);
     // Pages that a program changed through a mapping have their place.
     const bool appends = (info->flags & O_APPEND) != 0 && info->writepage == 0;
@@ -191,15 +188,21 @@ void write(fuse_req_t request, fuse_ino_t, const char* data, size_t bytes, off_t
             ::fuse_reply_write(request, static_cast<size_t>(written));
         return;
     }
+    mounted& in = mount_of(request);
     const std::span what(reinterpret_cast<const std::byte*>(data), bytes);
-    // Where the flag was set later, the kernel keeps the bytes at its own place.
-    const auto written = changed(request, *to.log, [&] {
-        return appends && to.appends ? to.log->append(what) : to.log->write(offset, what);
+    const auto written = changed(request, *to.log, [&]() -> result<log_file::appended> {
+        if (appends) return to.log->append(what);
+        const auto done = to.log->write(offset, what);
+        if (!done) return done.why();
+        return log_file::appended{offset, *done};
     });
-    if (written)
-        ::fuse_reply_write(request, static_cast<size_t>(*written));
-    else
-        ::fuse_reply_err(request, noted(mount_of(request), written.why()));
+    if (!written) {
+        ::fuse_reply_err(request, noted(in, written.why()));
+        return;
+    }
+    ::fuse_reply_write(request, static_cast<size_t>(written->bytes));
+    // Another node had appended: the kernel keeps the bytes for where the end was to its knowledge.
+    if (written->offset != offset) in.pages->drop(number);
 }
 
 /// A program closed one of its descriptors: what it wrote is there for others.
@@ -225,7 +228,9 @@ void fsync(fuse_req_t request, fuse_ino_t, int only_data, fuse_file_info* info) 
     open_file& of = open_file_of(info);
     int failed = 0;
     if (of.is_container()) {
-        if (const auto synced = of.log->sync(); !synced) failed = noted(mount_of(request), synced.why());
+        mounted& in = mount_of(request);
+        if (const auto synced = with_room(in, [&] { return of.log->sync(); }); !synced)
+            failed = noted(in, synced.why());
     } else if ((only_data != 0 ? ::fdatasync(of.plain.get()) : ::fsync(of.plain.get())) != 0) {
         failed = errno;
     }

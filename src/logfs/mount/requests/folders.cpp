@@ -37,13 +37,14 @@ void opendir(fuse_req_t request, fuse_ino_t number, fuse_file_info* info) {
     place at;
     int failed = in.nodes.at(node_of(in, number), at);
     if (failed == 0) {
-        int fd = -1;
-        do {
-            fd = ::openat(at->get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        } while (fd < 0 && (errno == EINTR || ((errno == EMFILE || errno == ENFILE) && in.nodes.make_room())));
-        if (fd >= 0) opened->entries.reset(::fdopendir(fd));
-        if (!opened->entries) failed = errno;
-        if (!opened->entries && fd >= 0) ::close(fd);
+        descriptor fd;
+        failed = open_with_room(
+            in, fd, [&] { return ::openat(at->get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
+        if (failed == 0) opened->entries.reset(::fdopendir(fd.get()));
+        if (opened->entries)
+            fd.release();
+        else if (failed == 0)
+            failed = errno;
     }
     if (failed != 0) {
         ::fuse_reply_err(request, failed);

@@ -129,7 +129,7 @@ void mknod(fuse_req_t request, fuse_ino_t parent, const char* name, mode_t mode,
     create(request, parent, name, [&](int folder) {
         if (!S_ISREG(mode) || !in.options.new_files_are_containers) return ::mknodat(folder, name, mode, device);
         const std::string path = in.nodes.path_of(node_of(in, parent)) + "/" + name;
-        const auto made = in.containers.create(folder, name, mode & 07777, path);
+        const auto made = with_room(in, [&] { return in.containers.create(folder, name, mode & 07777, path); });
         if (!made) errno = noted(in, made.why());
         return made ? 0 : -1;
     });

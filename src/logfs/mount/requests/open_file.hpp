@@ -2,8 +2,6 @@
 
 #include <fuse_lowlevel.h>
 
-#include <cstdint>
-
 #include "base/descriptor.hpp"
 #include "logfs/mount/open_containers.hpp"
 
@@ -13,7 +11,6 @@ namespace halcyon::logfs {
 struct open_file {
     open_containers::use log;
     descriptor plain;
-    bool appends = false;  ///< as it was opened
 
     [[nodiscard]] bool is_container() const { return static_cast<bool>(log); }
 };

@@ -30,6 +30,40 @@ inline int noted(mounted& in, const failure& why) {
     return number_of(why);
 }
 
+/// `call()` again, with descriptors that nobody needs right now closed, for as long as it fails for lack of one.
+template <class Call>
+auto with_room(mounted& in, Call call) {
+    for (;;) {
+        auto done = call();
+        if (done.ok() || (done.why().system_errno != EMFILE && done.why().system_errno != ENFILE)) return done;
+        const bool had_places = in.nodes.make_room();
+        const bool had_containers = in.containers.drop_idle();
+        if (!had_places && !had_containers) return done;
+    }
+}
+
+/// Likewise of a system call that opens something; interrupted by nothing. 0 or a positive errno.
+template <class Open>
+int open_with_room(mounted& in, descriptor& out, Open open) {
+    const auto opened = with_room(in, [&]() -> result<void> {
+        int fd = -1;
+        do {
+            fd = open();
+        } while (fd < 0 && errno == EINTR);
+        if (fd < 0) return failure{error_kind::system, {}, errno};
+        out = descriptor(fd);
+        return {};
+    });
+    return opened ? 0 : opened.why().system_errno;
+}
+
+/// A node's container, and why it is not: ESTALE where the name has another file by now, and the kernel looks again.
+inline result<open_containers::use> take(mounted& in, node& of, const place& at) {
+    auto taken = with_room(in, [&] { return in.containers.take(of.key(), at->get(), in.nodes.path_of(of)); });
+    if (taken || in.nodes.is_there(of)) return taken;
+    return failure{error_kind::usage, in.nodes.path_of(of) + ": another file has this name now", ESTALE};
+}
+
 /// A handler as libfuse calls it: exceptions must not pass there. Handlers reply last, so none has replied before.
 template <auto handler>
 struct safely;

@@ -17,8 +17,8 @@ int64_t age_of_status(const shared_file& of) {
     return of.has_written() ? second_ns : 0;
 }
 
-result<void> container_status(mounted& in, node& of, int directory, struct stat& out) {
-    auto file = in.containers.take(of.key(), directory, in.nodes.path_of(of));
+result<void> container_status(mounted& in, node& of, const place& at, struct stat& out) {
+    const auto file = take(in, of, at);
     if (!file) return file.why();
     return (*file)->status(age_of_status(**file), out);
 }
@@ -43,7 +43,7 @@ int status_of(mounted& in, node& of, struct stat& out) {
     place at;
     if (const int failed = in.nodes.at(of, at); failed != 0) return failed;
     if (!of.is_container()) return ::fstatat(at->get(), "", &out, AT_EMPTY_PATH) == 0 ? 0 : errno;
-    const auto done = container_status(in, of, at->get(), out);
+    const auto done = container_status(in, of, at, out);
     return done ? 0 : noted(in, done.why());
 }
 
