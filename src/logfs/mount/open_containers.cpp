@@ -62,6 +62,7 @@ bool open_containers::remove_later(const file_key& key, const discarded& what) {
         return false;
     }
     file->removed_ = what;
+    file->has_name_ = false;
     return true;
 }
 

@@ -236,7 +236,7 @@ result<void> shared_file::status(int64_t age_ns, struct stat& out) {
     out.st_dev = key_.device;
     out.st_ino = key_.inode;
     out.st_mode = S_IFREG | (marker.st_mode & 07777);
-    out.st_nlink = 1;
+    out.st_nlink = has_name_ ? 1 : 0;
     out.st_size = now->size;
     out.st_blksize = good_transfer_bytes;
     out.st_blocks = (now->size + 511) / 512;

@@ -94,6 +94,7 @@ class shared_file {
     std::atomic<bool> has_written_{false};
     std::atomic<bool> has_read_{false};
     std::atomic<int64_t> refreshed_ns_{0};
+    std::atomic<bool> has_name_{true};
 
     std::mutex pages_;  // for the three below
     uint64_t others_ = 0;
