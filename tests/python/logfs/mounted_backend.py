@@ -81,8 +81,12 @@ class Mounted:
     def __enter__(self) -> "Mounted":
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, _value: BaseException | None, _trace: TracebackType | None) -> None:
-        self.end(checks=kind is None)
+    def __exit__(
+        self, kind: type[BaseException] | None, _value: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        if kind is not None:  # files may be open
+            self.kill()
+        self.end()
 
     def end(self, *, checks: bool = True) -> None:
         """Unmounts; what was written is closed on return."""

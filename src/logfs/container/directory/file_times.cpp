@@ -1,7 +1,9 @@
 #include "logfs/container/directory/file_times.hpp"
 
 #include <fcntl.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cstddef>
 #include <span>
 
@@ -26,6 +28,18 @@ uint32_t check_of(const file_times& times) {
     return crc32c(std::as_bytes(std::span(&times, 1)));
 }
 
+/// The file's owner may set them again, whoever does it first.
+int create(container& of) {
+    file_calls& calls = of.calls();
+    const int fd = calls.open_at(of.directory(), times_name, O_WRONLY | O_CREAT, 0666);
+    if (fd < 0) return fd;
+    of.share(times_name, 0666);
+    struct stat marker {};
+    if (::geteuid() == 0 && calls.status_at(of.directory(), of.access_name(), marker) == 0)
+        static_cast<void>(!::fchown(fd, marker.st_uid, marker.st_gid));
+    return fd;
+}
+
 }  // namespace
 
 bool read_times(container& of, file_times& out) {
@@ -43,9 +57,9 @@ bool read_times(container& of, file_times& out) {
 /// By one call: of two that set times at once, one wins.
 result<void> write_times(container& of, const file_times& times) {
     file_calls& calls = of.calls();
-    const int fd = calls.open_at(of.directory(), times_name, O_WRONLY | O_CREAT, 0666);
+    int fd = calls.open_at(of.directory(), times_name, O_WRONLY, 0);
+    if (fd == -ENOENT) fd = create(of);
     if (fd < 0) return of.failed(times_name, "cannot open", -fd);
-    of.share(times_name, 0666);
     const kept_times kept{times, check_of(times), 0};
     const int written = write_whole(calls, fd, std::as_bytes(std::span(&kept, 1)), 0);
     const int closed = calls.close(fd);

@@ -21,9 +21,9 @@ namespace {
 struct named {
     node& of;
     const char* name;
-    place folder;
+    place folder{};
     bool is_there = false;
-    file_key key;
+    file_key key{};
     node_kind kind = node_kind::other;
     bool is_last_name = true;
 };
