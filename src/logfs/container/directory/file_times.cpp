@@ -10,11 +10,10 @@
 #include "base/crc32c.hpp"
 #include "base/shared_layout.hpp"
 #include "logfs/container/files/whole_transfer.hpp"
+#include "logfs/container/format/dropping_name.hpp"
 
 namespace halcyon::logfs {
 namespace {
-
-constexpr const char* times_name = "times";
 
 /// As it lies in the file, little-endian.
 struct kept_times {
@@ -31,9 +30,9 @@ uint32_t check_of(const file_times& times) {
 /// The file's owner may set them again, whoever does it first.
 int create(container& of) {
     file_calls& calls = of.calls();
-    const int fd = calls.open_at(of.directory(), times_name, O_WRONLY | O_CREAT, 0666);
+    const int fd = calls.open_at(of.directory(), times_name.data(), O_WRONLY | O_CREAT, 0666);
     if (fd < 0) return fd;
-    of.share(times_name, 0666);
+    of.share(times_name.data(), 0666);
     struct stat marker {};
     if (::geteuid() == 0 && calls.status_at(of.directory(), of.access_name(), marker) == 0)
         static_cast<void>(!::fchown(fd, marker.st_uid, marker.st_gid));
@@ -44,7 +43,7 @@ int create(container& of) {
 
 bool read_times(container& of, file_times& out) {
     file_calls& calls = of.calls();
-    const int fd = calls.open_at(of.directory(), times_name, O_RDONLY, 0);
+    const int fd = calls.open_at(of.directory(), times_name.data(), O_RDONLY, 0);
     if (fd < 0) return false;
     kept_times kept{};
     const int64_t bytes = read_whole(calls, fd, std::as_writable_bytes(std::span(&kept, 1)), 0);
@@ -57,7 +56,7 @@ bool read_times(container& of, file_times& out) {
 /// By one call: of two that set times at once, one wins.
 result<void> write_times(container& of, const file_times& times) {
     file_calls& calls = of.calls();
-    int fd = calls.open_at(of.directory(), times_name, O_WRONLY, 0);
+    int fd = calls.open_at(of.directory(), times_name.data(), O_WRONLY, 0);
     if (fd == -ENOENT) fd = create(of);
     if (fd < 0) return of.failed(times_name, "cannot open", -fd);
     const kept_times kept{times, check_of(times), 0};
