@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "base/closest_name.hpp"
-#include "logfs/mount/mount_options.hpp"
 #include "logfs/mount/mount_point.hpp"
 #include "logfs/mount/session.hpp"
+#include "logfs/mount/state/mount_options.hpp"
 
 using namespace halcyon;
 using namespace halcyon::logfs;

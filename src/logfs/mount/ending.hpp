@@ -5,8 +5,8 @@
 
 #include <thread>
 
-#include "logfs/mount/failure_log.hpp"
 #include "logfs/mount/mount_point.hpp"
+#include "logfs/mount/state/failure_log.hpp"
 
 namespace halcyon::logfs {
 

@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "base/descriptor.hpp"
-#include "logfs/mount/names.hpp"
+#include "logfs/mount/state/names.hpp"
 
 extern char** environ;
 
@@ -157,8 +157,9 @@ result<void> unmount(const std::string& path, when_busy what) {
     auto done = detach(*point, what);
     if (!done && done.why().system_errno == EBUSY) {
         return failure{error_kind::system,
-                       path + ": programs have files open there or work in its folders (`fuser -m` lists them); they "
-                              "have to end first, or --lazy takes the mount out of the tree now and ends it with them",
+                       path +
+                           ": programs have files open there or work in its folders (`fuser -m` lists them); they "
+                           "have to end first, or --lazy takes the mount out of the tree now and ends it with them",
                        EBUSY};
     }
     if (!done || what == when_busy::detach || !process || has_ended(process)) return done;

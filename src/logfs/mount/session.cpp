@@ -24,8 +24,8 @@
 #include "logfs/container/directory/container.hpp"
 #include "logfs/mount/ending.hpp"
 #include "logfs/mount/mount_point.hpp"
-#include "logfs/mount/mounted.hpp"
 #include "logfs/mount/requests/request.hpp"
+#include "logfs/mount/state/mounted.hpp"
 
 namespace halcyon::logfs {
 namespace {
@@ -77,9 +77,9 @@ result<std::string> expect_mount_point(const std::string& path, const std::strin
                        ENOTCONN};
     }
     if (lies_below(*point, backend))
-        return failure{error_kind::usage,
-                       path + ": lies below the backend " + backend + "; expected a directory elsewhere, or the backend",
-                       0};
+        return failure{
+            error_kind::usage,
+            path + ": lies below the backend " + backend + "; expected a directory elsewhere, or the backend", 0};
     struct stat status {};
     if (::stat(point->c_str(), &status) != 0) return system_failure(path, errno);
     if (!S_ISDIR(status.st_mode)) return failure{error_kind::usage, path + ": no directory", ENOTDIR};
@@ -104,8 +104,6 @@ std::string mount_words(const mount_options& options, const opened_backend& back
 }
 
 void begin(void*, fuse_conn_info* connection) {
-    // Copies of plain files' bytes are the kernel's business.
-    connection->want |= connection->capable & (FUSE_CAP_SPLICE_WRITE | FUSE_CAP_SPLICE_MOVE);
     // The kernel would drop its pages of a file after each write through it. What others change is looked at when a
     // program opens the file.
     connection->want &= ~static_cast<decltype(connection->want)>(FUSE_CAP_AUTO_INVAL_DATA);
@@ -167,7 +165,7 @@ result<session> begin_session(const mount_options& options, const opened_backend
 
 result<void> loop(fuse_session* what, unsigned threads) {
     const std::unique_ptr<fuse_loop_config, decltype(&::fuse_loop_cfg_destroy)> how(::fuse_loop_cfg_create(),
-                                                                                   &::fuse_loop_cfg_destroy);
+                                                                                    &::fuse_loop_cfg_destroy);
     ::fuse_loop_cfg_set_max_threads(how.get(), threads);
     ::fuse_loop_cfg_set_idle_threads(how.get(), threads);
     const int done = ::fuse_session_loop_mt(what, how.get());
@@ -215,13 +213,15 @@ result<void> serve(const mount_options& options) {
     auto log_file = open_log(options.log_file);
     if (!log_file) return log_file.why();
     if (::access("/dev/fuse", F_OK) != 0)
-        return failure{error_kind::unavailable, "no /dev/fuse here: the kernel has no FUSE, or does not show it", ENODEV};
+        return failure{error_kind::unavailable, "no /dev/fuse here: the kernel has no FUSE, or does not show it",
+                       ENODEV};
 
     failure_log log;
     log_of_libfuse = &log;
     ::fuse_set_log_func(say_of_libfuse);
     auto root = std::make_shared<const descriptor>(::fcntl(backend->root.get(), F_DUPFD_CLOEXEC, 0));
-    mounted all{options, log,
+    mounted all{options,
+                log,
                 node_table(backend->path, std::move(backend->root), backend->status, descriptors / 2),
                 open_containers(log, opening_of(options, descriptors), std::clamp<size_t>(descriptors / 16, 1, 64)),
                 removal(std::move(root), host_name()),

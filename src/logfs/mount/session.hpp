@@ -1,7 +1,7 @@
 #pragma once
 
 #include "base/error.hpp"
-#include "logfs/mount/mount_options.hpp"
+#include "logfs/mount/state/mount_options.hpp"
 
 namespace halcyon::logfs {
 

@@ -96,14 +96,19 @@ class Mounted:
                 status = self.process.wait(LIMIT_S)
                 assert not checks or status == 0, self.log.read_text()
             except subprocess.TimeoutExpired:
+                where = self.where_it_waits()
                 self.kill()
-                raise
+                pytest.fail(f"the mount did not end: {where}")
         self.take_away()
 
     def kill(self) -> None:
         """As the system does without memory; the mount stays, abandoned."""
         self.process.kill()
         self.process.wait()
+
+    def where_it_waits(self) -> str:
+        tasks = Path(f"/proc/{self.process.pid}/task").iterdir()
+        return "\n\n".join((task / "stack").read_text() for task in tasks)
 
     def take_away(self) -> None:
         with contextlib.suppress(OSError):
@@ -118,6 +123,17 @@ def mounted(folder: Path, *options: str, limit: int | None = None) -> Iterator[t
     backend.mkdir(exist_ok=True)
     with Mounted(backend, folder / "mount", *options, limit=limit) as mount:
         yield backend, mount.point
+
+
+def names_in(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+@contextlib.contextmanager
+def fails_with(*numbers: int) -> Iterator[None]:
+    with pytest.raises(OSError, match="Errno") as failed:
+        yield
+    assert failed.value.errno in numbers
 
 
 def is_container(path: Path) -> bool:

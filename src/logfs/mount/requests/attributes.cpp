@@ -11,10 +11,10 @@
 #include "base/clock.hpp"
 #include "logfs/container/format/dropping_name.hpp"
 #include "logfs/container/format/plfs_format.hpp"
-#include "logfs/mount/caller.hpp"
 #include "logfs/mount/requests/open_file.hpp"
 #include "logfs/mount/requests/request.hpp"
 #include "logfs/mount/requests/status.hpp"
+#include "logfs/mount/state/caller.hpp"
 
 /// Requests about what a file is rather than what it holds.
 namespace halcyon::logfs {
@@ -98,8 +98,8 @@ void setattr(fuse_req_t request, fuse_ino_t number, struct stat* to, int wanted,
     place at;
     int failed = of.kind() == node_kind::about ? EPERM : in.nodes.at(of, at);
     if (failed == 0)
-        failed = of.is_container() ? change_container(request, of, at, *to, wanted)
-                                   : change_plain(at, *to, wanted, info);
+        failed =
+            of.is_container() ? change_container(request, of, at, *to, wanted) : change_plain(at, *to, wanted, info);
     struct stat status {};
     if (failed == 0) failed = status_of(in, of, status);
     if (failed == 0)

@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "logfs/mount/names.hpp"
 #include "logfs/mount/requests/request.hpp"
 #include "logfs/mount/requests/status.hpp"
+#include "logfs/mount/state/names.hpp"
 
 /// Requests about what is in a folder.
 namespace halcyon::logfs {
@@ -23,7 +23,7 @@ struct open_folder {
         void operator()(DIR* what) const { ::closedir(what); }
     };
     std::unique_ptr<DIR, closing> entries;
-    off_t at = 0;                   // of the next entry
+    off_t at = 0;                  // of the next entry
     const dirent* next = nullptr;  // was read, and did not fit
 };
 
@@ -38,8 +38,7 @@ void opendir(fuse_req_t request, fuse_ino_t number, fuse_file_info* info) {
     int failed = in.nodes.at(node_of(in, number), at);
     if (failed == 0) {
         descriptor fd;
-        failed = open_with_room(
-            in, fd, [&] { return ::openat(at->get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
+        failed = open_with_room(in, fd, [&] { return ::openat(at->get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
         if (failed == 0) opened->entries.reset(::fdopendir(fd.get()));
         if (opened->entries)
             fd.release();

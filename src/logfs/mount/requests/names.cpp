@@ -1,3 +1,5 @@
+#include "logfs/mount/state/names.hpp"
+
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -8,10 +10,9 @@
 #include <cerrno>
 #include <string>
 
-#include "logfs/mount/caller.hpp"
-#include "logfs/mount/names.hpp"
 #include "logfs/mount/requests/request.hpp"
 #include "logfs/mount/requests/status.hpp"
+#include "logfs/mount/state/caller.hpp"
 
 /// Requests about names: what has them, who gets them, who loses them.
 namespace halcyon::logfs {

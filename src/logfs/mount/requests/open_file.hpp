@@ -3,7 +3,7 @@
 #include <fuse_lowlevel.h>
 
 #include "base/descriptor.hpp"
-#include "logfs/mount/open_containers.hpp"
+#include "logfs/mount/state/open_containers.hpp"
 
 namespace halcyon::logfs {
 

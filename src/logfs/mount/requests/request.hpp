@@ -7,7 +7,7 @@
 #include <exception>
 #include <new>
 
-#include "logfs/mount/mounted.hpp"
+#include "logfs/mount/state/mounted.hpp"
 
 /// What all handlers of requests share. The kernel names a node by its address, and the root by 1.
 namespace halcyon::logfs {

@@ -3,7 +3,7 @@
 #include <fuse_lowlevel.h>
 #include <sys/stat.h>
 
-#include "logfs/mount/mounted.hpp"
+#include "logfs/mount/state/mounted.hpp"
 
 namespace halcyon::logfs {
 

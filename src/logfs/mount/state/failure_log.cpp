@@ -1,4 +1,4 @@
-#include "logfs/mount/failure_log.hpp"
+#include "logfs/mount/state/failure_log.hpp"
 
 #include <syslog.h>
 #include <unistd.h>

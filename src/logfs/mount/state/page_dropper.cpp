@@ -1,4 +1,4 @@
-#include "logfs/mount/page_dropper.hpp"
+#include "logfs/mount/state/page_dropper.hpp"
 
 #include <thread>
 

@@ -1,4 +1,4 @@
-#include "logfs/mount/node_table.hpp"
+#include "logfs/mount/state/node_table.hpp"
 
 #include <fcntl.h>
 

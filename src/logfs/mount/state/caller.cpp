@@ -1,4 +1,4 @@
-#include "logfs/mount/caller.hpp"
+#include "logfs/mount/state/caller.hpp"
 
 #include <sys/fsuid.h>
 #include <sys/syscall.h>

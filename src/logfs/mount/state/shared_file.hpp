@@ -15,8 +15,8 @@
 
 #include "base/error.hpp"
 #include "logfs/container/log_file.hpp"
-#include "logfs/mount/file_key.hpp"
-#include "logfs/mount/removal.hpp"
+#include "logfs/mount/state/file_key.hpp"
+#include "logfs/mount/state/removal.hpp"
 
 namespace halcyon::logfs {
 

@@ -1,4 +1,4 @@
-#include "logfs/mount/shared_file.hpp"
+#include "logfs/mount/state/shared_file.hpp"
 
 #include <algorithm>
 #include <cerrno>

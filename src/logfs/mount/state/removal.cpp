@@ -1,4 +1,4 @@
-#include "logfs/mount/removal.hpp"
+#include "logfs/mount/state/removal.hpp"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -11,7 +11,7 @@
 #include <unordered_map>
 
 #include "base/descriptor.hpp"
-#include "logfs/mount/file_key.hpp"
+#include "logfs/mount/state/file_key.hpp"
 
 namespace halcyon::logfs {
 

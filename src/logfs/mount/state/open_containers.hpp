@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "logfs/mount/failure_log.hpp"
-#include "logfs/mount/file_key.hpp"
-#include "logfs/mount/shared_file.hpp"
+#include "logfs/mount/state/failure_log.hpp"
+#include "logfs/mount/state/file_key.hpp"
+#include "logfs/mount/state/shared_file.hpp"
 
 namespace halcyon::logfs {
 

@@ -4,12 +4,12 @@
 
 #include <optional>
 
-#include "logfs/mount/failure_log.hpp"
-#include "logfs/mount/mount_options.hpp"
-#include "logfs/mount/node_table.hpp"
-#include "logfs/mount/open_containers.hpp"
-#include "logfs/mount/page_dropper.hpp"
-#include "logfs/mount/removal.hpp"
+#include "logfs/mount/state/failure_log.hpp"
+#include "logfs/mount/state/mount_options.hpp"
+#include "logfs/mount/state/node_table.hpp"
+#include "logfs/mount/state/open_containers.hpp"
+#include "logfs/mount/state/page_dropper.hpp"
+#include "logfs/mount/state/removal.hpp"
 
 namespace halcyon::logfs {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/error.hpp"
-#include "logfs/mount/node_table.hpp"
+#include "logfs/mount/state/node_table.hpp"
 
 namespace halcyon::logfs {
 

@@ -1,4 +1,4 @@
-#include "logfs/mount/open_containers.hpp"
+#include "logfs/mount/state/open_containers.hpp"
 
 #include <cerrno>
 #include <vector>
