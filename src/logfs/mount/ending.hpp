@@ -3,6 +3,8 @@
 #include <fuse_lowlevel.h>
 #include <signal.h>
 
+#include <atomic>
+#include <cstdint>
 #include <thread>
 
 #include "logfs/mount/mount_point.hpp"
@@ -14,18 +16,20 @@ namespace halcyon::logfs {
 /// serves, before others are.
 class ending {
   public:
-    ending(fuse_session* session, known_mount mount, failure_log& log);
+    /// `open_files`: that programs have open in the mount.
+    ending(fuse_session* session, known_mount mount, failure_log& log, const std::atomic<int64_t>& open_files);
     ending(const ending&) = delete;
     ending& operator=(const ending&) = delete;
     ~ending();
 
   private:
     void wait();
-    bool leave_tree();
+    void leave_tree();
 
     fuse_session* const session_;
     const known_mount mount_;
     failure_log& log_;
+    const std::atomic<int64_t>& open_files_;
     const pthread_t server_;
     sigset_t before_{};
     std::thread thread_;

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <sys/mount.h>
@@ -162,7 +163,10 @@ result<void> unmount(const std::string& path, when_busy what) {
                            "have to end first, or --lazy takes the mount out of the tree now and ends it with them",
                        EBUSY};
     }
-    if (!done || what == when_busy::detach || !process || has_ended(process)) return done;
+    if (!done || !process) return done;
+    // Other mount namespaces may have copies of the mount: it ends nevertheless, when its files are closed.
+    ::syscall(SYS_pidfd_send_signal, process.get(), SIGTERM, nullptr, 0);
+    if (what == when_busy::detach || has_ended(process)) return done;
     return failure{error_kind::unavailable,
                    path + ": unmounted, but process " + std::to_string(server) + " still closes logs", ETIMEDOUT};
 }

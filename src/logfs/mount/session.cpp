@@ -220,13 +220,9 @@ result<void> serve(const mount_options& options) {
     log_of_libfuse = &log;
     ::fuse_set_log_func(say_of_libfuse);
     auto root = std::make_shared<const descriptor>(::fcntl(backend->root.get(), F_DUPFD_CLOEXEC, 0));
-    mounted all{options,
-                log,
-                node_table(backend->path, std::move(backend->root), backend->status, descriptors / 2),
+    mounted all{options, log, node_table(backend->path, std::move(backend->root), backend->status, descriptors / 2),
                 open_containers(log, opening_of(options, descriptors), std::clamp<size_t>(descriptors / 16, 1, 64)),
-                removal(std::move(root), host_name()),
-                nullptr,
-                std::nullopt};
+                removal(std::move(root), host_name())};
     auto made = begin_session(options, *backend, all);
     if (!made) return made.why();
     if (::fuse_session_mount(made->get(), point->c_str()) != 0)
@@ -244,7 +240,7 @@ result<void> serve(const mount_options& options) {
 
     result<void> served;
     {
-        const ending signals(made->get(), mounted_there.what, log);
+        const ending signals(made->get(), mounted_there.what, log, all.open_files);
         all.pages.emplace(made->get());
         std::thread(read_ahead_further, mounted_there.what).detach();
         served = loop(made->get(), options.threads);

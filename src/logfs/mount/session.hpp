@@ -9,7 +9,7 @@ namespace halcyon::logfs {
 /// foreground, the process that called it ends when the mount is there, and another one serves.
 ///
 /// The first such signal takes the mount out of the tree; the process ends when the last program has closed its last
-/// file, or at the second one.
+/// file, or at the second one: also where another mount namespace has a copy of the mount.
 ///
 /// Failure: usage, the two paths do not fit together; unavailable, there is no FUSE here; system.
 result<void> serve(const mount_options& options);

@@ -186,6 +186,31 @@ def test_a_signal_while_files_are_open_loses_nothing_of_them(tmp_path: Path) -> 
     assert (content[:5], content[50_000:50_004], content[-7:]) == (b"early", b"late", b"written")
 
 
+@pytest.mark.parametrize("way", ["signal", "command"])
+def test_a_copy_in_another_mount_namespace_keeps_nothing_alive(tmp_path: Path, way: str) -> None:
+    backend = tmp_path / "backend"
+    backend.mkdir()
+    mount = Mounted(backend, tmp_path / "mount")
+    holder = subprocess.Popen(
+        ["unshare", "--mount", "--propagation=private", "sh", "-c", "echo begun; read line"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        assert holder.stdout is not None
+        if holder.stdout.readline() != "begun\n":
+            pytest.skip("there can be no mount namespaces here")
+        (mount.point / "file").write_text("text")
+        if way == "signal":
+            mount.process.send_signal(signal.SIGTERM)
+        else:
+            assert halcyon("mount", "--unmount", mount.point).returncode == 0
+        assert mount.process.wait(30) == 0
+        assert not is_mounted(mount.point)
+    finally:
+        holder.communicate("\n")
+        mount.end(checks=False)
+
+
 def test_the_second_signal_ends_it_whoever_uses_it(tmp_path: Path) -> None:
     backend = tmp_path / "backend"
     backend.mkdir()

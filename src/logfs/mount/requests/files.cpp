@@ -74,10 +74,12 @@ void tell_kernel(mounted& in, node& of, fuse_file_info& info, std::unique_ptr<op
         if (!holds) ::fuse_lowlevel_notify_inval_inode(in.session, number_of(in, of), -1, 0);
     }
     info.fh = reinterpret_cast<uint64_t>(opened.release());
+    ++in.open_files;
 }
 
-void end(const fuse_file_info& info) {
+void end(mounted& in, const fuse_file_info& info) {
     delete &open_file_of(&info);
+    --in.open_files;
 }
 
 int open_node(fuse_req_t request, node& of, const fuse_file_info& info, open_file& out) {
@@ -98,7 +100,7 @@ void open(fuse_req_t request, fuse_ino_t number, fuse_file_info* info) {
     }
     tell_kernel(in, of, *info, std::move(opened));
     // The program was killed meanwhile: nobody closes it.
-    if (::fuse_reply_open(request, info) != 0) end(*info);
+    if (::fuse_reply_open(request, info) != 0) end(in, *info);
 }
 
 /// A new file; EEXIST where there is one by now.
@@ -141,7 +143,7 @@ void create(fuse_req_t request, fuse_ino_t parent, const char* name, mode_t mode
     tell_kernel(in, found, *info, std::move(opened));
     if (::fuse_reply_create(request, &entry, info) == 0) return;
     in.nodes.forget(found, 1);
-    end(*info);
+    end(in, *info);
 }
 
 /// As long as the longest request was; of one thread.
@@ -220,7 +222,7 @@ void flush(fuse_req_t request, fuse_ino_t, fuse_file_info* info) {
 }
 
 void release(fuse_req_t request, fuse_ino_t, fuse_file_info* info) {
-    end(*info);
+    end(mount_of(request), *info);
     ::fuse_reply_err(request, 0);
 }
 

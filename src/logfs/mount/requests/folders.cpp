@@ -50,7 +50,11 @@ void opendir(fuse_req_t request, fuse_ino_t number, fuse_file_info* info) {
         return;
     }
     info->fh = reinterpret_cast<uint64_t>(opened.get());
-    if (::fuse_reply_open(request, info) == 0) static_cast<void>(opened.release());
+    ++in.open_files;
+    if (::fuse_reply_open(request, info) == 0)
+        static_cast<void>(opened.release());
+    else
+        --in.open_files;
 }
 
 /// The next one that programs see; null: the end, or errno is not 0.
@@ -145,6 +149,7 @@ void readdirplus(fuse_req_t request, fuse_ino_t number, size_t bytes, off_t offs
 
 void releasedir(fuse_req_t request, fuse_ino_t, fuse_file_info* info) {
     delete &open_folder_of(info);
+    --mount_of(request).open_files;
     ::fuse_reply_err(request, 0);
 }
 

@@ -2,6 +2,8 @@
 
 #include <fuse_lowlevel.h>
 
+#include <atomic>
+#include <cstdint>
 #include <optional>
 
 #include "logfs/mount/state/failure_log.hpp"
@@ -20,8 +22,9 @@ struct mounted {
     node_table nodes;
     open_containers containers;
     removal removed;
+    std::atomic<int64_t> open_files{0};  ///< and folders, by programs
     fuse_session* session = nullptr;
-    std::optional<page_dropper> pages;  ///< while it is served
+    std::optional<page_dropper> pages{};  ///< while it is served
 };
 
 }  // namespace halcyon::logfs
