@@ -12,6 +12,7 @@ VERBS = (
     "coordinator",
     "slurm",
     "log",
+    "mount",
     "summary",
     "report",
     "diff",

@@ -31,6 +31,7 @@ def test_a_benchmark_finds_what_it_imports(script: Path, tmp_path: Path) -> None
 def test_there_are_benchmarks_in_each_of_the_modules_that_measure_with_python() -> None:
     assert {script.parent.name for script in SCRIPTS} == {
         "coordinate",
+        "logfs",
         "observe",
         "offload",
         "predict",

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "base/clock.hpp"
+#include "logfs/container/directory/access.hpp"
 #include "logfs/container/files/whole_transfer.hpp"
 #include "logfs/container/format/dropping_name.hpp"
 #include "logfs/container/format/format.hpp"
@@ -17,11 +18,6 @@ namespace {
 
 // Of its own name: the container's may be as long as names can be.
 constexpr std::string_view begun_prefix = ".halcyon-begun-";
-
-/// Those that may read the file may search the directory.
-mode_t directory_mode(mode_t file) {
-    return 0700 | (file & 0666) | ((file & 0444) >> 2);
-}
 
 /// A number that no other container is likely to have.
 uint64_t some_number(const void* here) {

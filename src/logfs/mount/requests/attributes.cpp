@@ -1,0 +1,199 @@
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "logfs/container/format/dropping_name.hpp"
+#include "logfs/container/format/plfs_format.hpp"
+#include "logfs/mount/requests/open_file.hpp"
+#include "logfs/mount/requests/request.hpp"
+#include "logfs/mount/requests/status.hpp"
+#include "logfs/mount/state/caller.hpp"
+
+/// Requests about what a file is rather than what it holds.
+namespace halcyon::logfs {
+namespace {
+
+/// The file itself, where the system takes paths only.
+std::string path_of(const place& at) {
+    return "/proc/self/fd/" + std::to_string(at->get());
+}
+
+void getattr(fuse_req_t request, fuse_ino_t number, fuse_file_info*) {
+    mounted& in = mount_of(request);
+    struct stat status {};
+    if (const int failed = status_of(in, node_of(in, number), status); failed != 0)
+        ::fuse_reply_err(request, failed);
+    else
+        ::fuse_reply_attr(request, &status, kernel_remembers_s);
+}
+
+/// As utimensat() takes them.
+timespec wanted_time(const timespec& given, int wanted, int is_set, int is_now) {
+    if ((wanted & is_now) != 0) return {0, UTIME_NOW};
+    if ((wanted & is_set) != 0) return given;
+    return {0, UTIME_OMIT};
+}
+
+int change_plain(const place& at, const struct stat& to, int wanted, const fuse_file_info* info) {
+    const std::string path = path_of(at);
+    const int fd = info != nullptr ? open_file_of(info).plain.get() : -1;
+    if ((wanted & FUSE_SET_ATTR_MODE) != 0 && ::chmod(path.c_str(), to.st_mode & 07777) != 0) return errno;
+    if ((wanted & (FUSE_SET_ATTR_UID | FUSE_SET_ATTR_GID)) != 0) {
+        const uid_t user = (wanted & FUSE_SET_ATTR_UID) != 0 ? to.st_uid : static_cast<uid_t>(-1);
+        const gid_t group = (wanted & FUSE_SET_ATTR_GID) != 0 ? to.st_gid : static_cast<gid_t>(-1);
+        if (::fchownat(at->get(), "", user, group, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) != 0) return errno;
+    }
+    if ((wanted & FUSE_SET_ATTR_SIZE) != 0) {
+        const int done = fd >= 0 ? ::ftruncate(fd, to.st_size) : ::truncate(path.c_str(), to.st_size);
+        if (done != 0) return errno;
+    }
+    if ((wanted & (FUSE_SET_ATTR_ATIME | FUSE_SET_ATTR_MTIME)) == 0) return 0;
+    const timespec times[] = {wanted_time(to.st_atim, wanted, FUSE_SET_ATTR_ATIME, FUSE_SET_ATTR_ATIME_NOW),
+                              wanted_time(to.st_mtim, wanted, FUSE_SET_ATTR_MTIME, FUSE_SET_ATTR_MTIME_NOW)};
+    return ::utimensat(AT_FDCWD, path.c_str(), times, 0) == 0 ? 0 : errno;
+}
+
+result<void> set_times(shared_file& of, const struct stat& to, int wanted) {
+    const auto ns_of = [&](const timespec& given, int is_now) {
+        return (wanted & is_now) != 0 ? realtime_ns() : int64_t{given.tv_sec} * 1'000'000'000 + given.tv_nsec;
+    };
+    const int64_t accessed = ns_of(to.st_atim, FUSE_SET_ATTR_ATIME_NOW);
+    const int64_t modified = ns_of(to.st_mtim, FUSE_SET_ATTR_MTIME_NOW);
+    return of.set_times((wanted & FUSE_SET_ATTR_ATIME) != 0 ? &accessed : nullptr,
+                        (wanted & FUSE_SET_ATTR_MTIME) != 0 ? &modified : nullptr);
+}
+
+result<void> change(shared_file& of, const struct stat& to, int wanted) {
+    result<void> done;
+    if ((wanted & FUSE_SET_ATTR_MODE) != 0) done = of.set_mode(to.st_mode & 07777);
+    if (done.ok() && (wanted & (FUSE_SET_ATTR_UID | FUSE_SET_ATTR_GID)) != 0) {
+        done = of.set_owner((wanted & FUSE_SET_ATTR_UID) != 0 ? to.st_uid : static_cast<uid_t>(-1),
+                            (wanted & FUSE_SET_ATTR_GID) != 0 ? to.st_gid : static_cast<gid_t>(-1));
+    }
+    if (done.ok() && (wanted & FUSE_SET_ATTR_SIZE) != 0) done = of.resize(to.st_size);
+    if (done.ok() && (wanted & (FUSE_SET_ATTR_ATIME | FUSE_SET_ATTR_MTIME)) != 0) done = set_times(of, to, wanted);
+    return done;
+}
+
+int change_container(fuse_req_t request, node& of, const place& at, const struct stat& to, int wanted) {
+    mounted& in = mount_of(request);
+    const auto file = take(in, of, at);
+    if (!file) return noted(in, file.why());
+    const bool is_written = (wanted & FUSE_SET_ATTR_SIZE) != 0 && !(*file)->has_written();
+    const as_caller identity(request, in.options.is_for_all_users && is_written);
+    const auto done = with_room(in, [&] { return change(**file, to, wanted); });
+    return done ? 0 : noted(in, done.why());
+}
+
+void setattr(fuse_req_t request, fuse_ino_t number, struct stat* to, int wanted, fuse_file_info* info) {
+    mounted& in = mount_of(request);
+    node& of = node_of(in, number);
+    place at;
+    int failed = of.kind() == node_kind::about ? EPERM : in.nodes.at(of, at);
+    if (failed == 0)
+        failed =
+            of.is_container() ? change_container(request, of, at, *to, wanted) : change_plain(at, *to, wanted, info);
+    struct stat status {};
+    if (failed == 0) failed = status_of(in, of, status);
+    if (failed == 0)
+        ::fuse_reply_attr(request, &status, kernel_remembers_s);
+    else
+        ::fuse_reply_err(request, failed);
+}
+
+void statfs(fuse_req_t request, fuse_ino_t number) {
+    mounted& in = mount_of(request);
+    node& of = node_of(in, number);
+    place at;
+    int failed = in.nodes.at(of.kind() == node_kind::about ? in.nodes.root() : of, at);
+    struct statvfs found {};
+    if (failed == 0 && ::fstatvfs(at->get(), &found) != 0) failed = errno;
+    if (failed == 0)
+        ::fuse_reply_statfs(request, &found);
+    else
+        ::fuse_reply_err(request, failed);
+}
+
+/// What has the extended attributes of a node: of a container, the file that has its mode.
+int path_of_attributes(mounted& in, fuse_ino_t number, place& at, std::string& path) {
+    node& of = node_of(in, number);
+    if (of.kind() == node_kind::about) return ENOTSUP;
+    if (const int failed = in.nodes.at(of, at); failed != 0) return failed;
+    path = path_of(at);
+    struct stat status {};
+    if (of.is_container()) {
+        const bool is_ours = ::fstatat(at->get(), marker_name.data(), &status, AT_SYMLINK_NOFOLLOW) == 0;
+        path.append("/").append(is_ours ? marker_name : plfs_access_name);
+        return 0;
+    }
+    if (::fstatat(at->get(), "", &status, AT_EMPTY_PATH) != 0) return errno;
+    return S_ISLNK(status.st_mode) ? ENOTSUP : 0;
+}
+
+/// `change(path)` as the system's calls do.
+template <class Change>
+void change_attribute(fuse_req_t request, fuse_ino_t number, Change change) {
+    place at;
+    std::string path;
+    int failed = path_of_attributes(mount_of(request), number, at, path);
+    if (failed == 0 && change(path.c_str()) != 0) failed = errno;
+    ::fuse_reply_err(request, failed);
+}
+
+/// `read(path, room, bytes)` likewise; without room the program asks how much it needs.
+template <class Read>
+void read_attribute(fuse_req_t request, fuse_ino_t number, size_t bytes, Read read) {
+    place at;
+    std::string path;
+    const int failed = path_of_attributes(mount_of(request), number, at, path);
+    std::vector<char> room(failed == 0 ? bytes : 0);
+    const ssize_t found = failed == 0 ? read(path.c_str(), room.data(), room.size()) : -1;
+    if (found < 0)
+        ::fuse_reply_err(request, failed != 0 ? failed : errno);
+    else if (bytes == 0)
+        ::fuse_reply_xattr(request, static_cast<size_t>(found));
+    else
+        ::fuse_reply_buf(request, room.data(), static_cast<size_t>(found));
+}
+
+void set_attribute(fuse_req_t request, fuse_ino_t number, const char* name, const char* value, size_t bytes,
+                   int flags) {
+    change_attribute(request, number, [&](const char* path) { return ::setxattr(path, name, value, bytes, flags); });
+}
+
+void remove_attribute(fuse_req_t request, fuse_ino_t number, const char* name) {
+    change_attribute(request, number, [&](const char* path) { return ::removexattr(path, name); });
+}
+
+void get_attribute(fuse_req_t request, fuse_ino_t number, const char* name, size_t bytes) {
+    read_attribute(request, number, bytes,
+                   [&](const char* path, char* room, size_t size) { return ::getxattr(path, name, room, size); });
+}
+
+void list_attributes(fuse_req_t request, fuse_ino_t number, size_t bytes) {
+    read_attribute(request, number, bytes,
+                   [](const char* path, char* room, size_t size) { return ::listxattr(path, room, size); });
+}
+
+}  // namespace
+
+void add_attribute_requests(fuse_lowlevel_ops& to, const mount_options& options) {
+    to.getattr = safely<getattr>::call;
+    to.setattr = safely<setattr>::call;
+    to.statfs = safely<statfs>::call;
+    // Where there are none, the kernel asks once; else it asks for security.capability before each write.
+    if (!options.shows_extended_attributes) return;
+    to.setxattr = safely<set_attribute>::call;
+    to.getxattr = safely<get_attribute>::call;
+    to.listxattr = safely<list_attributes>::call;
+    to.removexattr = safely<remove_attribute>::call;
+}
+
+}  // namespace halcyon::logfs

@@ -1,0 +1,248 @@
+#include "logfs/mount/state/names.hpp"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <string>
+
+#include "logfs/mount/requests/request.hpp"
+#include "logfs/mount/requests/status.hpp"
+#include "logfs/mount/state/caller.hpp"
+
+/// Requests about names: what has them, who gets them, who loses them.
+namespace halcyon::logfs {
+namespace {
+
+/// A name in a folder, and what has it.
+struct named {
+    node& of;
+    const char* name;
+    place folder{};
+    bool is_there = false;
+    file_key key{};
+    node_kind kind = node_kind::other;
+    bool is_last_name = true;
+};
+
+/// 0, also where nothing has the name.
+int look(mounted& in, named& at) {
+    if (is_hidden(at.name)) return ENOENT;
+    if (const int failed = in.nodes.at(at.of, at.folder); failed != 0) return failed;
+    descriptor fd;
+    struct stat status {};
+    const int failed = in.nodes.look(at.folder->get(), at.name, fd, status);
+    if (failed != 0) return failed == ENOENT ? 0 : failed;
+    at.is_there = true;
+    at.key = key_of(status);
+    at.kind = kind_of(fd.get(), status);
+    at.is_last_name = S_ISDIR(status.st_mode) || status.st_nlink <= 1;
+    return 0;
+}
+
+/// Takes a container's name, which it has by now, and all of it unless somebody uses it.
+int remove_container(mounted& in, const place& folder, const char* name, const file_key& key) {
+    discarded what;
+    if (const int failed = in.removed.discard(folder, name, what); failed != 0) return failed;
+    in.nodes.gone(key);
+    if (in.containers.remove_later(key, what)) return 0;
+    if (auto removed = remove(what); !removed) in.log.say(removed.why().message);
+    return 0;
+}
+
+/// Removes what was found, which has this name by now.
+int remove_file(mounted& in, const named& what, const place& folder, const char* name) {
+    if (what.kind == node_kind::container) return remove_container(in, folder, name, what.key);
+    if (::unlinkat(folder->get(), name, 0) != 0) return errno;
+    if (what.is_last_name) in.nodes.gone(what.key);
+    return 0;
+}
+
+void lookup(fuse_req_t request, fuse_ino_t parent, const char* name) {
+    mounted& in = mount_of(request);
+    if (!is_hidden(name)) {
+        reply_entry(request, node_of(in, parent), name);
+    } else if (parent == FUSE_ROOT_ID && name == about_name) {
+        fuse_entry_param entry;
+        fill_about(in, entry);
+        ::fuse_reply_entry(request, &entry);
+    } else {
+        ::fuse_reply_err(request, ENOENT);
+    }
+}
+
+void forget(fuse_req_t request, fuse_ino_t number, uint64_t lookups) {
+    mounted& in = mount_of(request);
+    in.nodes.forget(node_of(in, number), lookups);
+    ::fuse_reply_none(request);
+}
+
+void forget_multi(fuse_req_t request, size_t count, fuse_forget_data* forgets) {
+    mounted& in = mount_of(request);
+    for (size_t i = 0; i < count; ++i) in.nodes.forget(node_of(in, forgets[i].ino), forgets[i].nlookup);
+    ::fuse_reply_none(request);
+}
+
+void readlink(fuse_req_t request, fuse_ino_t number) {
+    mounted& in = mount_of(request);
+    node& of = node_of(in, number);
+    if (of.kind() == node_kind::about) {
+        ::fuse_reply_readlink(request, std::to_string(::getpid()).c_str());
+        return;
+    }
+    place at;
+    std::array<char, PATH_MAX + 1> target;
+    int failed = in.nodes.at(of, at);
+    const ssize_t bytes = failed == 0 ? ::readlinkat(at->get(), "", target.data(), target.size()) : -1;
+    if (failed == 0 && bytes < 0) failed = errno;
+    if (failed == 0 && bytes == static_cast<ssize_t>(target.size())) failed = ENAMETOOLONG;
+    if (failed != 0) {
+        ::fuse_reply_err(request, failed);
+        return;
+    }
+    target[static_cast<size_t>(bytes)] = '\0';
+    ::fuse_reply_readlink(request, target.data());
+}
+
+/// `make(folder)` creates what the name says as the system's calls do: not 0 and errno where it fails.
+template <class Make>
+void create(fuse_req_t request, fuse_ino_t parent, const char* name, Make make) {
+    mounted& in = mount_of(request);
+    node& folder = node_of(in, parent);
+    place at;
+    int failed = is_hidden(name) ? EPERM : in.nodes.at(folder, at);
+    if (failed == 0) {
+        const as_caller identity(request, in.options.is_for_all_users);
+        if (make(at->get()) != 0) failed = errno;
+    }
+    if (failed == 0)
+        reply_entry(request, folder, name);
+    else
+        ::fuse_reply_err(request, failed);
+}
+
+void mknod(fuse_req_t request, fuse_ino_t parent, const char* name, mode_t mode, dev_t device) {
+    mounted& in = mount_of(request);
+    create(request, parent, name, [&](int folder) {
+        if (!S_ISREG(mode) || !in.options.new_files_are_containers) return ::mknodat(folder, name, mode, device);
+        const std::string path = in.nodes.path_of(node_of(in, parent)) + "/" + name;
+        const auto made = with_room(in, [&] { return in.containers.create(folder, name, mode & 07777, path); });
+        if (!made) errno = noted(in, made.why());
+        return made ? 0 : -1;
+    });
+}
+
+void mkdir(fuse_req_t request, fuse_ino_t parent, const char* name, mode_t mode) {
+    create(request, parent, name, [&](int folder) { return ::mkdirat(folder, name, mode); });
+}
+
+void symlink(fuse_req_t request, const char* target, fuse_ino_t parent, const char* name) {
+    create(request, parent, name, [&](int folder) { return ::symlinkat(target, folder, name); });
+}
+
+void link(fuse_req_t request, fuse_ino_t number, fuse_ino_t new_parent, const char* new_name) {
+    mounted& in = mount_of(request);
+    node& of = node_of(in, number);
+    place at;
+    // A directory has one name.
+    int failed = of.is_container() || of.kind() == node_kind::about || is_hidden(new_name) ? EPERM : 0;
+    if (failed == 0) failed = in.nodes.at(of, at);
+    if (failed != 0) {
+        ::fuse_reply_err(request, failed);
+        return;
+    }
+    const std::string path = "/proc/self/fd/" + std::to_string(at->get());
+    create(request, new_parent, new_name,
+           [&](int folder) { return ::linkat(AT_FDCWD, path.c_str(), folder, new_name, AT_SYMLINK_FOLLOW); });
+}
+
+void unlink(fuse_req_t request, fuse_ino_t parent, const char* name) {
+    mounted& in = mount_of(request);
+    named what{node_of(in, parent), name};
+    int failed = look(in, what);
+    if (failed == 0) failed = what.is_there ? remove_file(in, what, what.folder, name) : ENOENT;
+    ::fuse_reply_err(request, failed);
+}
+
+void rmdir(fuse_req_t request, fuse_ino_t parent, const char* name) {
+    mounted& in = mount_of(request);
+    named what{node_of(in, parent), name};
+    int failed = look(in, what);
+    if (failed == 0 && !what.is_there) failed = ENOENT;
+    if (failed == 0 && what.kind != node_kind::folder) failed = ENOTDIR;
+    if (failed == 0 && ::unlinkat(what.folder->get(), name, AT_REMOVEDIR) != 0) failed = errno;
+    if (failed == 0) in.nodes.gone(what.key);
+    ::fuse_reply_err(request, failed);
+}
+
+int move(const named& from, const named& to, unsigned flags) {
+    return ::renameat2(from.folder->get(), from.name, to.folder->get(), to.name, flags) == 0 ? 0 : errno;
+}
+
+/// The name is there at every moment: the two change names, and what had the new one goes. The system's call does so
+/// for files, but a container is a directory to it, which takes no file's place and no full directory's.
+int replace(mounted& in, const named& from, const named& to) {
+    const int exchanged = move(from, to, RENAME_EXCHANGE);
+    if (exchanged == 0) {
+        in.nodes.moved(from.key, to.of, to.name);
+        return remove_file(in, to, from.folder, from.name);
+    }
+    if (exchanged != EINVAL && exchanged != ENOSYS) return exchanged;
+    // A file system that cannot (NFS, GlusterFS): for a moment, nothing has the name.
+    if (const int failed = remove_file(in, to, to.folder, to.name); failed != 0) return failed;
+    if (const int failed = move(from, to, 0); failed != 0) return failed;
+    in.nodes.moved(from.key, to.of, to.name);
+    return 0;
+}
+
+int move_name(mounted& in, const named& from, const named& to, unsigned flags) {
+    if (!from.is_there) return ENOENT;
+    const bool is_same = to.is_there && from.key == to.key;
+    const bool takes_place = to.is_there && !is_same && (flags & (RENAME_NOREPLACE | RENAME_EXCHANGE)) == 0;
+    if (takes_place && (from.kind == node_kind::container || to.kind == node_kind::container)) {
+        if (to.kind == node_kind::folder) return EISDIR;
+        if (from.kind == node_kind::folder) return ENOTDIR;
+        return replace(in, from, to);
+    }
+    if (const int failed = move(from, to, flags); failed != 0) return failed;
+    if (is_same) return 0;
+    in.nodes.moved(from.key, to.of, to.name);
+    if ((flags & RENAME_EXCHANGE) != 0)
+        in.nodes.moved(to.key, from.of, from.name);
+    else if (takes_place && to.is_last_name)
+        in.nodes.gone(to.key);
+    return 0;
+}
+
+void rename(fuse_req_t request, fuse_ino_t parent, const char* name, fuse_ino_t new_parent, const char* new_name,
+            unsigned flags) {
+    mounted& in = mount_of(request);
+    named from{node_of(in, parent), name};
+    named to{node_of(in, new_parent), new_name};
+    int failed = is_hidden(new_name) ? EPERM : look(in, from);
+    if (failed == 0) failed = look(in, to);
+    if (failed == 0) failed = move_name(in, from, to, flags);
+    ::fuse_reply_err(request, failed);
+}
+
+}  // namespace
+
+void add_name_requests(fuse_lowlevel_ops& to) {
+    to.lookup = safely<lookup>::call;
+    to.forget = safely<forget>::call;
+    to.forget_multi = safely<forget_multi>::call;
+    to.readlink = safely<readlink>::call;
+    to.mknod = safely<mknod>::call;
+    to.mkdir = safely<mkdir>::call;
+    to.symlink = safely<symlink>::call;
+    to.link = safely<link>::call;
+    to.unlink = safely<unlink>::call;
+    to.rmdir = safely<rmdir>::call;
+    to.rename = safely<rename>::call;
+}
+
+}  // namespace halcyon::logfs

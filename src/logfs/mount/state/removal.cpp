@@ -1,0 +1,79 @@
+#include "logfs/mount/state/removal.hpp"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "logfs/container/directory/names_in.hpp"
+#include "logfs/container/files/file_calls.hpp"
+#include "logfs/container/tools/process.hpp"
+
+namespace halcyon::logfs {
+namespace {
+
+// As `halcyon log` calls what it removes, and then: <pid>.<number>@<host>
+constexpr std::string_view removed_prefix = ".halcyon-removed-";
+
+/// Of a name that next_name() made on this host; 0: it is none.
+int64_t pid_in(std::string_view name, std::string_view host) {
+    if (!name.starts_with(removed_prefix)) return 0;
+    name.remove_prefix(removed_prefix.size());
+    int64_t pid = 0;
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), pid);
+    const size_t at = name.find('@');
+    const bool is_ours = error == std::errc() && *end == '.' && at != name.npos && name.substr(at + 1) == host;
+    return is_ours ? pid : 0;
+}
+
+std::string path_of(const discarded& what) {
+    return "/proc/self/fd/" + std::to_string(what.folder->get()) + "/" + what.name;
+}
+
+}  // namespace
+
+result<void> remove(const discarded& what) {
+    std::error_code why;
+    std::filesystem::remove_all(path_of(what), why);
+    return why ? system_failure(what.name + ": cannot remove", why.value()) : result<void>();
+}
+
+std::string removal::next_name() {
+    // Another process of this number may have left some.
+    const uint64_t number = static_cast<uint64_t>(realtime_ns()) + count_.fetch_add(1);
+    return std::string(removed_prefix) + std::to_string(::getpid()) + "." + std::to_string(number) + "@" + host_;
+}
+
+int removal::discard(const place& folder, const char* name, discarded& out) {
+    int failed = 0;
+    // Beside it, where the root is on another device or this user may not write there.
+    for (const place& to : {root_, folder}) {
+        const std::string hidden = next_name();
+        if (::renameat2(folder->get(), name, to->get(), hidden.c_str(), 0) == 0) {
+            out = {to, hidden};
+            return 0;
+        }
+        failed = errno;
+    }
+    return failed;
+}
+
+void removal::sweep() {
+    memory_source memory(kernel_files());
+    std::vector<std::string> left;
+    names_in(kernel_files(), memory, root_->get(), ".", [&](std::string_view name) {
+        const int64_t pid = pid_in(name, host_);
+        if (pid > 0 && !is_alive(pid)) left.emplace_back(name);
+        return 0;
+    });
+    for (const std::string& name : left) static_cast<void>(remove({root_, name}));
+}
+
+}  // namespace halcyon::logfs

@@ -1,0 +1,283 @@
+#include "logfs/mount/state/shared_file.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "logfs/container/directory/access.hpp"
+#include "logfs/container/directory/file_times.hpp"
+
+namespace halcyon::logfs {
+namespace {
+
+constexpr int64_t second_ns = 1'000'000'000;
+/// What programs with buffers of their own fill before they write: glibc, coreutils, Fortran.
+constexpr int64_t good_transfer_bytes = int64_t{128} << 10;
+/// Of an index that is kept though nobody uses it.
+constexpr uint64_t small_index_bytes = uint64_t{16} << 20;
+
+int64_t ns_of(const timespec& time) {
+    return int64_t{time.tv_sec} * second_ns + time.tv_nsec;
+}
+
+timespec time_of(int64_t ns) {
+    int64_t seconds = ns / second_ns;
+    int64_t rest = ns % second_ns;
+    if (rest < 0) {
+        rest += second_ns;
+        --seconds;
+    }
+    return {seconds, rest};
+}
+
+uint64_t mixed(uint64_t number) {
+    number = (number ^ (number >> 31)) * 0x9E3779B97F4A7C15u;
+    return number ^ (number >> 29);
+}
+
+}  // namespace
+
+/// No other thread is in the middle of something with the log.
+class shared_file::held {
+  public:
+    explicit held(log_file& of) : of_(of) { of_.hold(); }
+    ~held() { of_.let_go(); }
+    held(const held&) = delete;
+    held& operator=(const held&) = delete;
+
+  private:
+    log_file& of_;
+};
+
+/// The container knows a path by which this process alone finds it.
+failure shared_file::shown(failure why) const {
+    if (why.message.starts_with(opened_as_)) why.message.replace(0, opened_as_.size(), shown_as_);
+    return why;
+}
+
+result<void> shared_file::shown(result<void> done) const {
+    return done ? done : result<void>(shown(done.why()));
+}
+
+result<void> shared_file::open_once(int directory, const writer_identity& who, const opening& how) {
+    const std::lock_guard alone(opening_);
+    if (is_open_) return {};
+    opened_as_ = "/proc/self/fd/" + std::to_string(directory);
+    const int64_t now = monotonic_ns();
+    auto opened = log_.open(opened_as_, who, how);
+    if (!opened && opened.why().system_errno == EROFS && how.may_write) {
+        opening reading = how;
+        reading.may_write = false;
+        opened = log_.open(opened_as_, who, reading);
+    }
+    if (!opened) return shown(opened);
+    is_open_ = true;
+    refreshed_ns_ = now;
+    note_others();
+    return {};
+}
+
+result<void> shared_file::create(int folder, const char* name, const writer_identity& who, const opening& how) {
+    const std::lock_guard alone(opening_);
+    opened_as_ = "/proc/self/fd/" + std::to_string(folder) + "/" + name;
+    if (auto opened = log_.open(opened_as_, who, how); !opened) return shown(opened);
+    struct stat there {};
+    if (const int done = log_.of().calls().status(log_.of().directory(), there); done != 0)
+        return shown(log_.of().failed({}, "cannot be looked at", -done));
+    key_ = key_of(there);
+    is_open_ = true;
+    refreshed_ns_ = monotonic_ns();
+    return {};
+}
+
+result<int64_t> shared_file::read(int64_t offset, std::span<std::byte> out) {
+    has_read_.store(true, std::memory_order_relaxed);
+    auto read = log_.read(offset, out);
+    return read ? read : result<int64_t>(shown(read.why()));
+}
+
+result<int64_t> shared_file::write(int64_t offset, std::span<const std::byte> bytes) {
+    auto written = log_.write(offset, bytes);
+    if (!written) return shown(written.why());
+    has_written_.store(true, std::memory_order_relaxed);
+    return written;
+}
+
+result<log_file::appended> shared_file::append(std::span<const std::byte> bytes) {
+    auto appended = log_.append(bytes);
+    if (!appended) return shown(appended.why());
+    has_written_.store(true, std::memory_order_relaxed);
+    note_others();
+    return appended;
+}
+
+result<void> shared_file::resize(int64_t bytes) {
+    const auto size = log_.size();
+    if (!size) return shown(size.why());
+    if (*size == bytes) return {};
+    auto done = shown(*size < bytes ? log_.reach(bytes) : log_.truncate(bytes));
+    if (done.ok()) has_written_.store(true, std::memory_order_relaxed);
+    return done;
+}
+
+result<void> shared_file::reach(int64_t bytes) {
+    const auto size = log_.size();
+    if (!size) return shown(size.why());
+    return bytes > *size ? resize(bytes) : result<void>();
+}
+
+result<void> shared_file::erase(int64_t offset, int64_t bytes) {
+    const auto size = log_.size();
+    if (!size) return shown(size.why());
+    const int64_t within = std::min(bytes, *size - offset);
+    if (within <= 0) return {};
+    auto done = shown(log_.erase(offset, within));
+    if (done.ok()) has_written_.store(true, std::memory_order_relaxed);
+    return done;
+}
+
+result<int64_t> shared_file::next_data(int64_t offset) {
+    auto found = log_.next_data(offset);
+    return found ? found : result<int64_t>(shown(found.why()));
+}
+
+result<int64_t> shared_file::next_hole(int64_t offset) {
+    auto found = log_.next_hole(offset);
+    return found ? found : result<int64_t>(shown(found.why()));
+}
+
+result<void> shared_file::sync() {
+    return shown(log_.sync());
+}
+
+result<void> shared_file::settle() {
+    return shown(log_.settle());
+}
+
+result<void> shared_file::close() {
+    const std::lock_guard alone(opening_);
+    if (!std::exchange(is_open_, false)) return {};
+    return shown(log_.close());
+}
+
+result<void> shared_file::refresh() {
+    const int64_t now = monotonic_ns();
+    if (auto taken = log_.refresh(); !taken) return shown(taken);
+    refreshed_ns_ = now;
+    note_others();
+    return {};
+}
+
+result<void> shared_file::refresh_as_of(int64_t time_ns) {
+    return refreshed_ns_ >= time_ns ? result<void>() : refresh();
+}
+
+/// Changes with each change that others make, whatever this mount writes.
+uint64_t shared_file::signature_of_others() {
+    const held alone(log_);
+    const auto& writing = log_.writing();
+    const std::string_view mine = writing ? writing->name() : std::string_view();
+    const dropping_table& writers = log_.reading()->writers();
+    uint64_t all = 0;
+    for (uint32_t i = 0; i < writers.size(); ++i) {
+        if (mine == writers.name_of(i)) continue;
+        const dropping& each = writers[i];
+        const uint64_t who = mixed(static_cast<uint64_t>(each.created_ns) ^ mixed(static_cast<uint64_t>(each.pid)));
+        all += mixed(who ^ mixed(each.state_sequence + 1));
+    }
+    return all + static_cast<uint64_t>(log_.reading()->plfs_index_bytes());
+}
+
+void shared_file::note_others() {
+    const uint64_t now = signature_of_others();
+    const std::lock_guard alone(pages_);
+    if (now == others_) return;
+    others_ = now;
+    are_stale_ = true;
+}
+
+/// The kernel drops its pages when an open does not say that it may keep them: some time after this returned. Until
+/// then nobody else is told to keep them.
+bool shared_file::may_keep_pages() {
+    const std::lock_guard alone(pages_);
+    const int64_t now = monotonic_ns();
+    if (std::exchange(are_stale_, false)) {
+        dropped_ns_ = now;
+        return false;
+    }
+    return now - dropped_ns_ > second_ns;
+}
+
+result<shared_file::state> shared_file::look(int64_t age_ns) {
+    if (monotonic_ns() - refreshed_ns_ >= age_ns) {
+        if (auto taken = refresh(); !taken) return taken.why();
+    }
+    const auto size = log_.size();
+    if (!size) return shown(size.why());
+    const held alone(log_);
+    return state{*size, log_.reading()->latest_ns()};
+}
+
+result<void> shared_file::status(int64_t age_ns, struct stat& out) {
+    const container& in = log_.of();
+    struct stat marker {};
+    if (const int done = in.calls().status_at(in.directory(), in.access_name(), marker); done != 0)
+        return shown(in.failed(in.access_name(), "cannot be looked at", -done));
+    const auto now = look(age_ns);
+    if (!now) return now.why();
+    int64_t modified_ns = now->latest_ns > 0 ? now->latest_ns : ns_of(marker.st_mtim);
+    file_times given;
+    if (read_times(log_.of(), given)) {
+        if (given.as_of_ns >= now->latest_ns) modified_ns = given.modified_ns;
+        marker.st_atim = time_of(given.accessed_ns);
+    }
+    out = marker;
+    out.st_dev = key_.device;
+    out.st_ino = key_.inode;
+    out.st_mode = S_IFREG | (marker.st_mode & 07777);
+    out.st_nlink = has_name_ ? 1 : 0;
+    out.st_size = now->size;
+    out.st_blksize = good_transfer_bytes;
+    out.st_blocks = (now->size + 511) / 512;
+    out.st_mtim = time_of(modified_ns);
+    out.st_ctim = time_of(std::max(ns_of(marker.st_ctim), now->latest_ns));
+    return {};
+}
+
+result<void> shared_file::set_times(const int64_t* accessed_ns, const int64_t* modified_ns) {
+    // What is written next begins a pattern of its own, later than all that was written by now.
+    if (has_written()) {
+        if (auto settled = settle(); !settled) return settled;
+    }
+    struct stat before {};
+    if (auto looked = status(0, before); !looked) return looked;
+    const auto now = look(second_ns);
+    if (!now) return now.why();
+    file_times given;
+    given.as_of_ns = now->latest_ns;
+    given.accessed_ns = accessed_ns != nullptr ? *accessed_ns : ns_of(before.st_atim);
+    given.modified_ns = modified_ns != nullptr ? *modified_ns : ns_of(before.st_mtim);
+    const held alone(log_);
+    return shown(write_times(log_.of(), given));
+}
+
+result<void> shared_file::set_mode(mode_t mode) {
+    const held alone(log_);
+    return shown(logfs::set_mode(log_.of(), mode));
+}
+
+result<void> shared_file::set_owner(uid_t user, gid_t group) {
+    const held alone(log_);
+    return shown(logfs::set_owner(log_.of(), user, group));
+}
+
+/// A view that was read is held (held_view.hpp): a refresh lets it go.
+bool shared_file::rest() {
+    if (has_read_.exchange(false) && !refresh()) return false;
+    const held alone(log_);
+    log_.reading()->files().close_all();
+    return log_.reading()->memory().used() <= small_index_bytes;
+}
+
+}  // namespace halcyon::logfs
