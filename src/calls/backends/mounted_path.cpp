@@ -55,6 +55,12 @@ constinit directory_entry of_process{0, 0, "HALCYON_WORKING_DIRECTORY="};
 constinit directory_entry of_child{0, 0,
                                    "HALCYON_WORKING_DIRECTORY="};  // of a child of vfork, which its parent waits for
 
+/// Of a descriptor of a backend: it is the kernel's as well, which can be asked for what lies outside of the mount.
+bool is_of_kernel_too(int directory) {
+    const owned_file file = owner_of(directory);
+    return file && file.backend().shares_names();
+}
+
 const directory_entry& directory_of_this_process() {
     return shares_memory_with_parent() && of_child.process == direct::process_id() ? of_child : of_process;
 }
@@ -82,7 +88,7 @@ size_t mounted_path::complete(int directory, const char* path, bool& from_mount)
     size_t length = 0;
     if (*path != '/') {
         length = directory == AT_FDCWD ? working_directory(whole_) : backends::path_of(directory, whole_, PATH_MAX);
-        from_mount = length > 0;
+        from_mount = length > 0 && !(directory != AT_FDCWD && is_of_kernel_too(directory));
         if (length == 0 && directory == AT_FDCWD) {
             const long got = direct::call(SYS_getcwd, direct::address(whole_), PATH_MAX);
             length = got > 1 ? static_cast<size_t>(got - 1) : 0;
@@ -112,7 +118,7 @@ bool mounted_path::find(int directory, const char* path) {
     bool from_mount = false;
     const size_t length = complete(directory, path, from_mount);
     if (length == 0) return false;
-    if (look_up(length)) return true;
+    if (look_up(length)) return !of_->shares_names() || of_->answers(path());
     of_ = &nowhere;
     prefix_ = 0;
     return from_mount;
@@ -136,6 +142,11 @@ int mounted_path::become_working_directory() {
     struct stat found {};
     if (const int failed = of_->stat_path(path(), true, found); failed != 0) return failed;
     if (!S_ISDIR(found.st_mode)) return -ENOTDIR;
+    if (of_->shares_names()) {
+        const auto moved = static_cast<int>(direct::call(SYS_chdir, direct::address(whole_)));
+        if (moved == 0) left_working_directory();
+        return moved;
+    }
     const char after_prefix = std::exchange(whole_[prefix_], '\0');
     const long done = direct::call(SYS_chdir, direct::address(whole_));
     whole_[prefix_] = after_prefix;

@@ -21,6 +21,8 @@ class mounted_path {
     bool find_next_working_directory(const char* path);
     /// The working directory becomes this one, if it is a directory. 0, or -errno.
     int become_working_directory();
+    /// Also a path that find() left to the kernel, where it lies under a mount of this backend.
+    [[nodiscard]] bool lies_in(const file_backend& of) const { return of_ == &of; }
     [[nodiscard]] file_backend& backend() const { return *of_; }
     /// With the prefix; but of the prefix itself, which ends with a slash then.
     [[nodiscard]] const char* whole() const { return whole_; }

@@ -16,8 +16,6 @@ namespace halcyon::calls::operations {
 
 /// A file that is open by now gets its descriptor.
 inline int64_t open_at(file_backend& of, const char* path, int flags, unsigned mode) {
-    constexpr int temporary = O_TMPFILE & ~O_DIRECTORY;
-    if ((flags & temporary) != 0) return -EOPNOTSUPP;
     const mode_t mask = ::umask(0);
     ::umask(mask);
     file_backend::handle opened = 0;
@@ -72,7 +70,7 @@ struct open_temporary {
             direct::call(SYS_getrandom, direct::address(&random), sizeof random, 0);
             for (int i = 0; i < 6; ++i, random /= 36) at[i] = "abcdefghijklmnopqrstuvwxyz0123456789"[random % 36];
             mounted_path filled;
-            const int64_t made = filled.find(AT_FDCWD, name) ? make(filled) : -EINVAL;
+            const int64_t made = filled.find(AT_FDCWD, name) ? make(filled) : -EEXIST;  // the kernel's has the name
             if (made != -EEXIST) return made;
         }
         return -EEXIST;
