@@ -2,12 +2,15 @@
 
 #include <fcntl.h>
 
+#include <atomic>
 #include <cerrno>
 #include <climits>
 #include <cstring>
 #include <string_view>
 
 #include "base/clock.hpp"
+#include "calls/state/direct_call.hpp"
+#include "logfs/backend/direct_files.hpp"
 #include "logfs/backend/log_nodes.hpp"
 #include "logfs/backend/whole_path.hpp"
 #include "logfs/container/directory/names_in.hpp"
@@ -68,6 +71,17 @@ bool is_old(const char* path) {
 }
 
 }  // namespace
+
+short_name removed_name() {
+    static std::atomic<uint64_t> count{0};
+    return short_name("/")
+        .add(removed_prefix)
+        .add(static_cast<uint64_t>(realtime_ns()))
+        .add("-")
+        .add(static_cast<uint64_t>(calls::direct::process_id()))
+        .add("-")
+        .add(count.fetch_add(1));
+}
 
 int remove_tree(int directory, const char* name) {
     constexpr int deepest = 4;  // a container has two levels

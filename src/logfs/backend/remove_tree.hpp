@@ -1,8 +1,11 @@
 #pragma once
 
-#include "logfs/backend/direct_files.hpp"
+#include "logfs/container/format/dropping_name.hpp"
 
 namespace halcyon::logfs {
+
+/// `/.halcyon-removed-…`: a name for a container that has none any more, which no other process gives.
+short_name removed_name();
 
 /// Removes a directory with all that is in it, as far as that may be; 0, or -errno.
 int remove_tree(int directory, const char* name);
