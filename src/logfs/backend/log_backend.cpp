@@ -90,12 +90,13 @@ int kept_access(int fd, int status) {
 
 void start_backends(const backend_settings& how) {
     node_settings& all = state.settings;
-    all.who.set_host(how.host);
-    if (how.host.empty()) {
-        utsname here{};
+    std::string_view host = how.host;
+    utsname here{};
+    if (host.empty()) {
         direct::call(SYS_uname, direct::address(&here));
-        all.who.set_host(here.nodename);
+        host = here.nodename;
     }
+    std::memcpy(all.who.host, host.data(), std::min(host.size(), sizeof all.who.host - 1));
     read_boot_id(all.who.boot_id, sizeof all.who.boot_id);
     all.who.rank = how.rank;
     all.who.clock_bound_ns = bound_of_clock_ns();
