@@ -143,6 +143,13 @@ class file_backend {
     /// in any process; with the access mode that it was opened with. -EBADF: it is another file.
     virtual int adopt_descriptor(int /*fd*/, const char* /*name*/, handle& /*opened*/, int& /*access*/) { return -EBADF; }
 
+    /// A hint that MPI-IO gets when it opens a file here, unless the application says otherwise; a null key: none.
+    struct hint {
+        const char* key;
+        const char* value;
+    };
+    [[nodiscard]] virtual hint hint_for_mpi() const { return {nullptr, nullptr}; }
+
     // --- processes ---
 
     /// Another process is about to get this one's descriptors: by fork, vfork, clone or posix_spawn. Not in a child of

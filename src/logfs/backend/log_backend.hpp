@@ -77,6 +77,9 @@ class log_backend final : public calls::file_backend {
     int descriptor_of(handle opened, int flags) override;
     int adopt_descriptor(int fd, const char* name, handle& opened, int& access) override;
 
+    /// Read, modify and write of what lies between two pieces would write bytes back that another rank has replaced.
+    [[nodiscard]] hint hint_for_mpi() const override { return {"romio_ds_write", "disable"}; }
+
     void after_fork() override;
     void before_exec() override;
 
