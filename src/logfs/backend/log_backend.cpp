@@ -241,6 +241,7 @@ int log_backend::finish(log_node& node, int flags, handle& opened) {
         auto done = failed == 0 ? node.file().refresh() : result<void>();
         if (failed == 0 && done.ok() && (flags & O_TRUNC) != 0 && (flags & O_PATH) == 0) {
             const auto size = node.file().size();
+            if (size.ok() && *size > 0) node.has_unpublished = true;
             done = !size ? result<void>(size.why()) : *size > 0 ? node.file().truncate(0) : result<void>();
         }
         if (!done) failed = error_of(done.why());

@@ -42,7 +42,11 @@ int64_t outcome(const result<void>& done) {
 }
 
 /// As much as there is; at the end of the file, behind a look at whether that is still there.
-int64_t read_pieces(log_file& file, const iovec* pieces, int count, int64_t offset) {
+int64_t read_pieces(log_node& of, const iovec* pieces, int count, int64_t offset) {
+    log_file& file = of.file();
+    if (of.others_published()) {
+        if (const auto fresh = file.refresh(); !fresh) return error_of(fresh.why());
+    }
     int64_t moved = 0;
     bool has_looked_again = false;
     for (int i = 0; i < count; ++i) {
@@ -63,10 +67,11 @@ int64_t read_pieces(log_file& file, const iovec* pieces, int count, int64_t offs
 }
 
 /// O_SYNC and O_DSYNC: what was written is on the device.
-int64_t synced(log_file& file, int flags, int64_t moved) {
+int64_t synced(log_node& of, int flags, int64_t moved) {
+    of.has_unpublished = true;
     if ((flags & O_SYNC) == 0 && (flags & O_DSYNC) == 0) return moved;
-    const auto done = file.sync();
-    return done.ok() ? moved : error_of(done.why());
+    const int failed = of.sync();
+    return failed != 0 ? failed : moved;
 }
 
 void tell_of_mapping(std::string_view path) {
@@ -85,7 +90,7 @@ void tell_of_mapping(std::string_view path) {
 ssize_t log_backend::read(handle opened, const iovec* pieces, int count, int64_t offset) {
     if (offset < 0) return -EINVAL;
     return with_open(state.handles.of(opened), -EISDIR,
-                     [&](log_node& of) { return read_pieces(of.file(), pieces, count, offset); });
+                     [&](log_node& of) { return read_pieces(of, pieces, count, offset); });
 }
 
 ssize_t log_backend::write(handle opened, const iovec* pieces, int count, int64_t offset) {
@@ -95,7 +100,7 @@ ssize_t log_backend::write(handle opened, const iovec* pieces, int count, int64_
     return with_open(file, -EBADF, [&](log_node& of) -> int64_t {
         if (bytes == 0) return 0;
         const auto written = of.file().write(offset, pieces, count);
-        return written.ok() ? synced(of.file(), file.flags, *written) : error_of(written.why());
+        return written.ok() ? synced(of, file.flags, *written) : error_of(written.why());
     });
 }
 
@@ -107,7 +112,7 @@ ssize_t log_backend::append(handle opened, const iovec* pieces, int count, int64
         const auto written = of.file().append(pieces, count);
         if (!written) return error_of(written.why());
         offset = written->offset;
-        return synced(of.file(), file.flags, written->bytes);
+        return synced(of, file.flags, written->bytes);
     });
 }
 
@@ -123,7 +128,10 @@ int log_backend::stat(handle opened, struct stat& out) {
 int log_backend::resize(handle opened, int64_t bytes) {
     if (bytes < 0) return -EINVAL;
     return static_cast<int>(with_open(state.handles.of(opened), -EINVAL,
-                                      [&](log_node& of) { return outcome(of.file().truncate(bytes)); }));
+                                      [&](log_node& of) {
+                                          of.has_unpublished = true;
+                                          return outcome(of.file().truncate(bytes));
+                                      }));
 }
 
 /// No room is taken ahead: a log has no place for what is not written yet.
@@ -139,6 +147,7 @@ int log_backend::reserve(handle opened, int mode, int64_t offset, int64_t bytes)
         const auto size = file.size();
         if (!size) return error_of(size.why());
         const int64_t end = std::min(offset + bytes, *size);
+        of.has_unpublished = true;
         if (erases && end > offset) {
             if (const auto erased = file.erase(offset, end - offset); !erased) return error_of(erased.why());
         }
@@ -152,7 +161,7 @@ int log_backend::sync(handle opened, bool /*data_only*/) {
     const open_handle& file = state.handles.of(opened);
     if (file.node == nullptr) return static_cast<int>(direct::call(SYS_fsync, file.directory));
     return static_cast<int>(with_open(file, 0, [&](log_node& of) -> int64_t {
-        if (const auto done = of.file().sync(); !done) return error_of(done.why());
+        if (const int failed = of.sync(); failed != 0) return failed;
         return outcome(of.file().refresh());
     }));
 }

@@ -11,6 +11,7 @@
 #include <new>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "calls/backends/backend_files.hpp"
 #include "calls/backends/hidden_descriptors.hpp"
 #include "calls/state/direct_call.hpp"
@@ -200,11 +201,46 @@ bool log_node::is_removed() const {
 }
 
 int log_node::publish() {
-    if (file_ == nullptr) return 0;
+    if (file_ == nullptr || !has_unpublished) return 0;
     if (const auto done = file_->settle(); !done) return error_of(done.why());
-    if (!is_between_nodes_) return 0;
-    const auto done = file_->sync();
-    return done.ok() ? 0 : error_of(done.why());
+    if (is_between_nodes_) {
+        if (const auto done = file_->sync(); !done) return error_of(done.why());
+    }
+    tell_others();
+    return 0;
+}
+
+int log_node::sync() {
+    if (const auto done = file_->sync(); !done) return error_of(done.why());
+    if (has_unpublished) tell_others();
+    return 0;
+}
+
+/// By the time of the file that descriptors stand for: nobody writes to that.
+void log_node::tell_others() {
+    has_unpublished = false;
+    const int fd = placeholder();
+    if (fd >= 0) direct::call(SYS_utimensat, fd, 0, 0, 0);
+}
+
+/// The kernel's clock for files is coarse: a time that is new is looked behind for as long as another change could have
+/// the same one.
+bool log_node::others_published() {
+    constexpr int64_t coarse_ns = 20'000'000;
+    constexpr int64_t old_ns = 1'000'000'000;
+    struct stat now {};
+    const int fd = placeholder();
+    if (fd < 0 || direct_files().status(fd, now) != 0) return false;
+    const int64_t told_ns = now.st_mtim.tv_sec * 1'000'000'000 + now.st_mtim.tv_nsec;
+    if (told_ns == told_ns_ && seen_ns_ == 0) return false;
+    const int64_t here_ns = monotonic_ns();
+    if (told_ns != told_ns_) {
+        told_ns_ = told_ns;
+        seen_ns_ = realtime_ns() - told_ns > old_ns ? 0 : here_ns;
+    } else if (here_ns - seen_ns_ > coarse_ns) {
+        seen_ns_ = 0;  // and for the last time
+    }
+    return true;
 }
 
 int log_node::close_file() {
@@ -231,7 +267,7 @@ void log_node::forget() {
         parents->~log_file();
     }
     lock.forget_others();
-    has_record_locks = false;
+    has_record_locks = has_unpublished = false;
 }
 
 }  // namespace halcyon::logfs

@@ -48,8 +48,13 @@ class log_node {
     /// It has no name any more.
     [[nodiscard]] bool is_removed() const;
     [[nodiscard]] bool is_plfs() const { return is_plfs_; }
-    /// Every thing that was written is as old as it is, for whoever looks after this. 0, or -errno.
+    /// What was written here is older than all that others write after this, and they see it when they look. 0, or
+    /// -errno.
     int publish();
+    /// The same, and it is on the device.
+    int sync();
+    /// Whether somebody published or synced something since this was asked last.
+    bool others_published();
     /// Another program takes its place, or nobody has it open any more.
     int close_file();
     /// All but the memory. `path`: of a container that has no name any more, which is to be removed if nobody else has
@@ -60,6 +65,7 @@ class log_node {
 
     process_lock lock;
     bool has_record_locks = false;
+    bool has_unpublished = false;  ///< something was written
 
     // --- with the lock of log_nodes ---
     log_node* next = nullptr;
@@ -72,12 +78,15 @@ class log_node {
     int open_file(const char* path, bool is_new, mode_t mode);
     int hold_marker(int directory);
     int identify(int directory);
+    void tell_others();
 
     const node_settings& how_;
     bool is_plfs_ = false;
     bool is_between_nodes_ = false;
     int marker_ = -1;
     int placeholder_ = -1;
+    int64_t told_ns_ = 0;  // when others published last, as that file says
+    int64_t seen_ns_ = 0;  // when this was seen first; 0: long ago
     log_file* file_ = nullptr;  // in `room_`; null: it has to be opened
     alignas(log_file) std::byte room_[sizeof(log_file)];
 };

@@ -168,6 +168,7 @@ void log_nodes::before_exec() {
     for (log_node* const first : chains_) {
         for (log_node* at = first; at != nullptr; at = at->next) {
             const held_lock alone(at->lock);
+            at->publish();
             at->close_file();
         }
     }
