@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <climits>
 #include <string_view>
 
@@ -99,6 +100,7 @@ class log_backend final : public calls::file_backend {
 
     char root_[PATH_MAX] = "";
     size_t root_length_ = 0;
+    std::atomic<bool> has_swept_{false};
 };
 
 }  // namespace halcyon::logfs

@@ -88,6 +88,8 @@ int log_backend::access(const char* path, int mode) {
 /// The container has no name any more. Below the mount's own directory where that may be, so that its folder can be
 /// removed while somebody has it open; else beside where it was.
 int log_backend::put_aside(const char* path) {
+    // What killed processes were removing.
+    if (!has_swept_.exchange(true)) sweep(root_, false);
     const short_name gone = removed_name();
     const whole_path below(root(), gone.c_str());
     int done = rename_to(path, below.c_str(), 0);
