@@ -20,7 +20,9 @@
 
 namespace halcyon::logfs {
 
-constinit backend_state state{};
+constinit node_settings state::settings{};
+constinit log_nodes state::nodes{};
+constinit open_handles state::handles{};
 
 namespace {
 
@@ -89,7 +91,7 @@ int kept_access(int fd, int status) {
 }  // namespace
 
 void start_backends(const backend_settings& how) {
-    node_settings& all = state.settings;
+    node_settings& all = state::settings;
     std::string_view host = how.host;
     utsname here{};
     if (host.empty()) {
@@ -104,7 +106,7 @@ void start_backends(const backend_settings& how) {
     constexpr int few = 16;
     all.reading.most_descriptors =
         static_cast<uint32_t>(std::clamp(calls::hidden_descriptors::room() / 4, few, 256));
-    state.nodes.start(all);
+    state::nodes.start(all);
     direct_files();
 }
 
@@ -190,7 +192,7 @@ int log_backend::open_directory(int fd, int flags, handle& opened) {
         failed = (flags & O_EXCL) != 0 ? -EEXIST : -EISDIR;
     else if ((flags & O_ACCMODE) != O_RDONLY || (flags & O_TRUNC) != 0)
         failed = -EISDIR;
-    opened = failed != 0 ? 0 : state.handles.add(nullptr, fd, flags);
+    opened = failed != 0 ? 0 : state::handles.add(nullptr, fd, flags);
     if (opened != 0) return 0;
     direct_files().close(fd);
     return failed != 0 ? failed : -ENFILE;
@@ -201,14 +203,14 @@ int log_backend::open_container(int fd, const whole_path& at, int flags, handle&
     if ((flags & O_DIRECTORY) != 0) return -ENOTDIR;
     if (const int failed = expect_access(fd, !has_marker(fd), flags); failed != 0) return failed;
     log_node* node = nullptr;
-    const int failed = state.nodes.take(fd, at.c_str(), node);
+    const int failed = state::nodes.take(fd, at.c_str(), node);
     if (failed == -ENOENT) return -ESTALE;
     return failed != 0 ? failed : finish(*node, flags, opened);
 }
 
 int log_backend::create(const whole_path& at, int flags, mode_t mode, handle& opened) {
     log_node* node = nullptr;
-    const int failed = state.nodes.create(at.c_str(), mode, node);
+    const int failed = state::nodes.create(at.c_str(), mode, node);
     if (failed == -EEXIST) return (flags & O_EXCL) != 0 ? -EEXIST : -ESTALE;
     if (failed != 0) return failed;
     struct stat made {};
@@ -246,15 +248,15 @@ int log_backend::finish(log_node& node, int flags, handle& opened) {
         }
         if (!done) failed = error_of(done.why());
     }
-    opened = failed != 0 ? 0 : state.handles.add(&node, -1, flags);
+    opened = failed != 0 ? 0 : state::handles.add(&node, -1, flags);
     if (opened != 0) return 0;
-    state.nodes.release(node);
+    state::nodes.release(node);
     return failed != 0 ? failed : -ENFILE;
 }
 
 int log_backend::open_again(handle opened, int flags, handle& again) {
     const calls::blocked_signals whole;
-    const open_handle& now = state.handles.of(opened);
+    const open_handle& now = state::handles.of(opened);
     if (now.node == nullptr) {
         const int fd = direct_files().open_at(now.directory, ".", O_RDONLY | O_DIRECTORY, 0);
         return fd < 0 ? fd : open_directory(fd, flags, again);
@@ -268,15 +270,15 @@ int log_backend::open_again(handle opened, int flags, handle& again) {
         if (failed == 0) failed = expect_access(node.file().of().directory(), node.is_plfs(), flags);
     }
     if (failed != 0) return failed;
-    state.nodes.share(node);
+    state::nodes.share(node);
     return finish(node, flags, again);
 }
 
 void log_backend::close(handle opened) {
     const calls::blocked_signals whole;
-    log_node* const node = state.handles.of(opened).node;
-    const bool wrote = (state.handles.of(opened).flags & O_ACCMODE) != O_RDONLY;
-    state.handles.drop(opened);
+    log_node* const node = state::handles.of(opened).node;
+    const bool wrote = (state::handles.of(opened).flags & O_ACCMODE) != O_RDONLY;
+    state::handles.drop(opened);
     if (node == nullptr) return;
     {
         const held_lock alone(node->lock);
@@ -289,14 +291,14 @@ void log_backend::close(handle opened) {
             node->has_record_locks = false;
         }
     }
-    state.nodes.release(*node);
+    state::nodes.release(*node);
 }
 
 // --- descriptors ---
 
 int log_backend::descriptor_of(handle opened, int flags) {
     const calls::blocked_signals whole;
-    const open_handle& file = state.handles.of(opened);
+    const open_handle& file = state::handles.of(opened);
     if (file.node == nullptr)
         return static_cast<int>(direct::call(SYS_openat, file.directory, direct::address("."),
                                              O_RDONLY | O_DIRECTORY | (flags & (O_CLOEXEC | O_NONBLOCK))));
@@ -342,7 +344,7 @@ int log_backend::adopt_descriptor(int fd, const char* name, handle& opened, int&
     int failed = -EBADF;
     const bool is_it = direct_files().status_at(container, calls::backends::own_placeholder.data(), there) == 0 &&
                        there.st_ino == here.st_ino && there.st_dev == here.st_dev;
-    if (is_it && is_container(container, ".")) failed = state.nodes.take(container, path, node);
+    if (is_it && is_container(container, ".")) failed = state::nodes.take(container, path, node);
     direct_files().close(container);
     if (failed != 0) return -EBADF;
     const int status = direct::flags_of(fd);
@@ -352,7 +354,7 @@ int log_backend::adopt_descriptor(int fd, const char* name, handle& opened, int&
 
 ssize_t log_backend::path_of(handle opened, char* out, size_t room) {
     const calls::blocked_signals whole;
-    const open_handle& file = state.handles.of(opened);
+    const open_handle& file = state::handles.of(opened);
     char text[PATH_MAX + 64];
     size_t length = 0;
     if (file.node != nullptr) {
@@ -372,7 +374,7 @@ ssize_t log_backend::path_of(handle opened, char* out, size_t room) {
 }
 
 int log_backend::next_entry(handle directory, uint64_t& after, entry& out) {
-    open_handle& of = state.handles.of(directory);
+    open_handle& of = state::handles.of(directory);
     if (of.node != nullptr) return -ENOTDIR;
     const held_lock alone(of.listing_lock);
     if (of.listing == nullptr)
@@ -385,13 +387,13 @@ int log_backend::next_entry(handle directory, uint64_t& after, entry& out) {
 // --- processes ---
 
 void log_backend::after_fork() {
-    state.nodes.after_fork();
-    state.handles.after_fork();
+    state::nodes.after_fork();
+    state::handles.after_fork();
 }
 
 void log_backend::before_exec() {
     const calls::blocked_signals whole;
-    state.nodes.before_exec();
+    state::nodes.before_exec();
 }
 
 }  // namespace halcyon::logfs

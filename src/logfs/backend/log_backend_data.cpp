@@ -89,13 +89,13 @@ void tell_of_mapping(std::string_view path) {
 
 ssize_t log_backend::read(handle opened, const iovec* pieces, int count, int64_t offset) {
     if (offset < 0) return -EINVAL;
-    return with_open(state.handles.of(opened), -EISDIR,
+    return with_open(state::handles.of(opened), -EISDIR,
                      [&](log_node& of) { return read_pieces(of, pieces, count, offset); });
 }
 
 ssize_t log_backend::write(handle opened, const iovec* pieces, int count, int64_t offset) {
     if (offset < 0) return -EINVAL;
-    const open_handle& file = state.handles.of(opened);
+    const open_handle& file = state::handles.of(opened);
     const int64_t bytes = total_of(pieces, count);
     return with_open(file, -EBADF, [&](log_node& of) -> int64_t {
         if (bytes == 0) return 0;
@@ -105,7 +105,7 @@ ssize_t log_backend::write(handle opened, const iovec* pieces, int count, int64_
 }
 
 ssize_t log_backend::append(handle opened, const iovec* pieces, int count, int64_t& offset) {
-    const open_handle& file = state.handles.of(opened);
+    const open_handle& file = state::handles.of(opened);
     const int64_t bytes = total_of(pieces, count);
     return with_open(file, -EBADF, [&](log_node& of) -> int64_t {
         if (bytes == 0) return 0;
@@ -117,7 +117,7 @@ ssize_t log_backend::append(handle opened, const iovec* pieces, int count, int64
 }
 
 int log_backend::stat(handle opened, struct stat& out) {
-    const open_handle& file = state.handles.of(opened);
+    const open_handle& file = state::handles.of(opened);
     if (file.node == nullptr) return direct_files().status(file.directory, out);
     return static_cast<int>(with_open(file, 0, [&](log_node& of) -> int64_t {
         if (const auto fresh = of.file().refresh(); !fresh) return error_of(fresh.why());
@@ -127,7 +127,7 @@ int log_backend::stat(handle opened, struct stat& out) {
 
 int log_backend::resize(handle opened, int64_t bytes) {
     if (bytes < 0) return -EINVAL;
-    return static_cast<int>(with_open(state.handles.of(opened), -EINVAL,
+    return static_cast<int>(with_open(state::handles.of(opened), -EINVAL,
                                       [&](log_node& of) {
                                           of.has_unpublished = true;
                                           return outcome(of.file().truncate(bytes));
@@ -141,7 +141,7 @@ int log_backend::reserve(handle opened, int mode, int64_t offset, int64_t bytes)
     constexpr int keeps_size = FALLOC_FL_KEEP_SIZE;
     const bool erases = mode == (FALLOC_FL_PUNCH_HOLE | keeps_size) || (mode & ~keeps_size) == FALLOC_FL_ZERO_RANGE;
     if (!erases && (mode & ~keeps_size) != 0) return -EOPNOTSUPP;
-    return static_cast<int>(with_open(state.handles.of(opened), -EBADF, [&](log_node& of) -> int64_t {
+    return static_cast<int>(with_open(state::handles.of(opened), -EBADF, [&](log_node& of) -> int64_t {
         log_file& file = of.file();
         if (const auto fresh = file.refresh(); !fresh) return error_of(fresh.why());
         const auto size = file.size();
@@ -158,7 +158,7 @@ int log_backend::reserve(handle opened, int mode, int64_t offset, int64_t bytes)
 
 /// From then on, also what others had made known before is seen.
 int log_backend::sync(handle opened, bool /*data_only*/) {
-    const open_handle& file = state.handles.of(opened);
+    const open_handle& file = state::handles.of(opened);
     if (file.node == nullptr) return static_cast<int>(direct::call(SYS_fsync, file.directory));
     return static_cast<int>(with_open(file, 0, [&](log_node& of) -> int64_t {
         if (const int failed = of.sync(); failed != 0) return failed;
@@ -167,7 +167,7 @@ int log_backend::sync(handle opened, bool /*data_only*/) {
 }
 
 int64_t log_backend::next_of(handle opened, int whence, int64_t offset, int64_t size) {
-    return with_open(state.handles.of(opened), -EINVAL, [&](log_node& of) -> int64_t {
+    return with_open(state::handles.of(opened), -EINVAL, [&](log_node& of) -> int64_t {
         const auto next = whence == SEEK_DATA ? of.file().next_data(offset) : of.file().next_hole(offset);
         if (!next) return error_of(next.why());
         if (*next >= 0) return *next;
@@ -178,7 +178,7 @@ int64_t log_backend::next_of(handle opened, int whence, int64_t offset, int64_t 
 // --- locks: who gets one sees what others wrote before they gave theirs back ---
 
 int log_backend::lock(handle opened, int command, struct flock& range) {
-    const open_handle& file = state.handles.of(opened);
+    const open_handle& file = state::handles.of(opened);
     const bool releases = command != F_GETLK && range.l_type == F_UNLCK;
     const int64_t fd = with_open(file, file.directory, [&](log_node& of) -> int64_t {
         if (releases) static_cast<void>(of.publish());
@@ -195,7 +195,7 @@ int log_backend::lock(handle opened, int command, struct flock& range) {
 }
 
 int log_backend::lock_whole(handle opened, int fd, int operation) {
-    const open_handle& file = state.handles.of(opened);
+    const open_handle& file = state::handles.of(opened);
     const bool releases = (operation & ~LOCK_NB) == LOCK_UN;
     if (releases && file.node != nullptr)
         with_open(file, 0, [&](log_node& of) -> int64_t { return of.publish(); });
@@ -206,7 +206,7 @@ int log_backend::lock_whole(handle opened, int fd, int operation) {
 }
 
 int64_t log_backend::map(handle opened, void* at, size_t bytes, int protection, int flags, int64_t offset) {
-    const int64_t mapped = with_open(state.handles.of(opened), -ENODEV, [&](log_node& of) -> int64_t {
+    const int64_t mapped = with_open(state::handles.of(opened), -ENODEV, [&](log_node& of) -> int64_t {
         if (const auto fresh = of.file().refresh(); !fresh) return error_of(fresh.why());
         return map_copy(of, at, bytes, protection, flags, offset);
     });

@@ -42,7 +42,7 @@ int log_backend::with_node(const whole_path& at, Work work) {
         const int fd = direct_files().open_at(AT_FDCWD, at.c_str(), O_RDONLY | O_DIRECTORY, 0);
         if (fd < 0) return fd;
         log_node* node = nullptr;
-        int done = state.nodes.take(fd, at.c_str(), node);
+        int done = state::nodes.take(fd, at.c_str(), node);
         direct_files().close(fd);
         if (done == -ESTALE || done == -ENOENT) continue;
         if (done != 0) return done;
@@ -54,7 +54,7 @@ int log_backend::with_node(const whole_path& at, Work work) {
                 done = fresh.ok() ? work(*node) : error_of(fresh.why());
             }
         }
-        state.nodes.release(*node);
+        state::nodes.release(*node);
         return done;
     }
     return -ESTALE;
@@ -251,7 +251,7 @@ int log_backend::set_times(const char* path, bool follow, const timespec times[2
 /// Of a directory the kernel's, of a container ours.
 template <class OfDirectory, class OfContainer>
 int log_backend::change(handle opened, OfDirectory of_directory, OfContainer of_container) {
-    const open_handle& file = state.handles.of(opened);
+    const open_handle& file = state::handles.of(opened);
     if (file.node == nullptr) return static_cast<int>(of_directory(file.directory));
     const held_lock alone(file.node->lock);
     if (const int failed = file.node->ready(); failed != 0) return failed;
