@@ -118,7 +118,7 @@ bool mounted_path::find(int directory, const char* path) {
     bool from_mount = false;
     const size_t length = complete(directory, path, from_mount);
     if (length == 0) return false;
-    if (look_up(length)) return !of_->shares_names() || of_->answers(path());
+    if (look_up(length)) return !of_->shares_names() || of_->answers(this->path());
     of_ = &nowhere;
     prefix_ = 0;
     return from_mount;

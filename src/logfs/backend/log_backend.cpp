@@ -32,8 +32,11 @@ constexpr int most_mounts = 8;
 constinit const log_backend* started[most_mounts] = {};
 constexpr std::string_view below_placeholder = "/halcyon-descriptor";
 
-// Who may do neither may at least be told so: Linux opens a file "for neither reading nor writing" by both bits.
-constexpr int neither = O_WRONLY | O_RDWR;
+/// A descriptor is open for the other thing: what reaches it past the wrappers gets EBADF, not the empty file, nor goes to
+/// it. One for both shows that it is empty: the kernel locks (flock) no file that is open for neither.
+int access_of_placeholder(int flags) {
+    return (flags & O_ACCMODE) == O_RDONLY ? O_WRONLY : O_RDONLY;
+}
 
 int64_t bound_of_clock_ns() {
     constexpr int64_t undisciplined_ns = 16'000'000'000;
@@ -85,7 +88,7 @@ void keep_access(int fd, int flags) {
 int kept_access(int fd, int status) {
     const long kept = direct::call(SYS_fcntl, fd, F_GETSIG);
     if (kept >= 1 && kept <= 1 + O_RDWR) return static_cast<int>(kept - 1);
-    return (status & O_ACCMODE) == neither ? O_RDWR : status & O_ACCMODE;
+    return status & O_ACCMODE;
 }
 
 }  // namespace
@@ -306,7 +309,7 @@ int log_backend::descriptor_of(handle opened, int flags) {
     if (const int failed = file.node->ready(); failed != 0) return failed;
     const int directory = file.node->file().of().directory();
     const int kept = flags & (O_APPEND | O_NONBLOCK | O_CLOEXEC);
-    int fd = open_placeholder(directory, neither | kept);
+    int fd = open_placeholder(directory, access_of_placeholder(flags) | kept);
     if (fd < 0 && fd != -EMFILE && fd != -ENFILE) fd = open_placeholder(directory, O_RDONLY | kept);
     // Nothing can be put there, as into a container of PLFS: then no other program can be given the descriptor.
     if (fd < 0) return fd == -EMFILE || fd == -ENFILE ? fd : -ENOSYS;

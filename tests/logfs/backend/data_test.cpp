@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "calls/backend_conformance/locks.hpp"
+#include "calls/backend_conformance/fixture.hpp"
 #include "logfs/backend/mounted_log.hpp"
 
 namespace halcyon::logfs {
@@ -14,7 +14,14 @@ using calls::child_process;
 using calls::opened_file;
 using calls::signpost;
 
-class log_data : public log_test {};
+class log_data : public log_test {
+  protected:
+    static int set_lock(const opened_file& file, short type, int command) {
+        struct flock all {};
+        all.l_type = type;
+        return files().lock(file.handle(), command, all);
+    }
+};
 
 TEST_F(log_data, holes_are_told) {
     opened_file file(files(), path("f"), O_CREAT | O_RDWR);
@@ -94,11 +101,11 @@ TEST_F(log_data, what_is_done_with_a_lock_is_seen_by_who_has_it_next) {
         children.push_back(std::make_unique<child_process>(files(), [&] {
             opened_file own(files(), path("f"), O_RDWR);
             for (int round = 0; round < rounds; ++round) {
-                if (set_lock(files(), own, F_WRLCK, 0, 0, F_SETLKW) != 0) return 1;
-                char next[6];
+                if (set_lock(own, F_WRLCK, F_SETLKW) != 0) return 1;
+                char next[12];
                 snprintf(next, sizeof next, "%05d", std::stoi(own.read(5, 0)) + 1);
                 if (own.write(next, 0) != 5) return 2;
-                if (set_lock(files(), own, F_UNLCK, 0, 0) != 0) return 3;
+                if (set_lock(own, F_UNLCK, F_SETLK) != 0) return 3;
             }
             return 0;
         }));
