@@ -250,6 +250,7 @@ int log_backend::finish(log_node& node, int flags, handle& opened) {
             done = !size ? result<void>(size.why()) : *size > 0 ? node.file().truncate(0) : result<void>();
         }
         if (!done) failed = error_of(done.why());
+        if (failed == 0 && (flags & O_TRUNC) != 0) failed = node.publish();
     }
     opened = failed != 0 ? 0 : state::handles.add(&node, -1, flags);
     if (opened != 0) return 0;

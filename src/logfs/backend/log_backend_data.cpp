@@ -130,7 +130,8 @@ int log_backend::resize(handle opened, int64_t bytes) {
     return static_cast<int>(with_open(state::handles.of(opened), -EINVAL,
                                       [&](log_node& of) {
                                           of.has_unpublished = true;
-                                          return outcome(of.file().truncate(bytes));
+                                          const int64_t done = outcome(of.file().truncate(bytes));
+                                          return done != 0 ? done : of.publish();
                                       }));
 }
 

