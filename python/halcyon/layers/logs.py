@@ -26,13 +26,13 @@ class Logs:
         """UsageError: one of them is no directory, or lies in a container; there are too many."""
         wanted: list[str] = []
         for given in self.directories:
-            path = os.path.abspath(given)
+            path = os.path.abspath(given)  # noqa: PTH100  the spelling counts, links and all
             if ":" in given:
                 raise UsageError(f"--log {given}: the path has a ':', which separates paths; give one without it")
             if path == "/":
                 raise UsageError(f"--log {given}: the root directory; expected a directory below it")
-            if not os.path.isdir(path):
-                reason = "a file" if os.path.exists(path) else "no such directory"
+            if not Path(path).is_dir():
+                reason = "a file" if Path(path).exists() else "no such directory"
                 raise UsageError(f"--log {given}: {reason}; expected a directory that all processes of the command see")
             if within := container_above(Path(path)):
                 raise UsageError(f"--log {given}: {within} is a log container itself; expected a directory around it")

@@ -112,7 +112,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         action="append",
         default=[],
-        help="files that are created below DIR become log containers: each process writes a log of its own; may be repeated",
+        help="files that are created below DIR become log containers: each process writes a log of its own; may be "
+        "repeated",
     )
     parser.add_argument("--servers-per-node", metavar="N", type=int, help="start a server world; N has to be 1")
     parser.add_argument(
@@ -194,10 +195,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.output or arguments.buffer or arguments.local or arguments.contexts:
         raise UsageError("--output, --buffer, --local and --contexts say how to record: add --trace or --predict")
     wanted = preloading() | logs.variables() if logs else None
-    if patience is not None:
-        ended = run_beside_world(command, patience, wanted)
-    else:
-        ended = run_alone(command, wanted)
+    ended = run_alone(command, wanted) if patience is None else run_beside_world(command, patience, wanted)
     if logs:
         say_what_was_logged(logs)
     elif patience is None:

@@ -76,8 +76,8 @@ class file_backend {
         if (const int failed = stat(opened, now); failed != 0) return failed;
         return now.st_size >= offset + bytes ? 0 : resize(opened, offset + bytes);
     }
-    /// Where data (SEEK_DATA) or a hole (SEEK_HOLE) begins, at `offset`, which lies before the end `size`, or behind it;
-    /// -ENXIO: nowhere. Here all is data.
+    /// Where data (SEEK_DATA) or a hole (SEEK_HOLE) begins, at `offset`, which lies before the end `size`, or behind
+    /// it; -ENXIO: nowhere. Here all is data.
     virtual int64_t next_of(handle /*opened*/, int whence, int64_t offset, int64_t size) {
         return whence == SEEK_DATA ? offset : size;
     }
@@ -141,7 +141,9 @@ class file_backend {
     virtual int descriptor_of(handle /*opened*/, int /*flags*/) { return -ENOSYS; }
     /// In place of adopt(), of a descriptor of the kernel's, which calls its file `name`, where descriptor_of() made it
     /// in any process; with the access mode that it was opened with. -EBADF: it is another file.
-    virtual int adopt_descriptor(int /*fd*/, const char* /*name*/, handle& /*opened*/, int& /*access*/) { return -EBADF; }
+    virtual int adopt_descriptor(int /*fd*/, const char* /*name*/, handle& /*opened*/, int& /*access*/) {
+        return -EBADF;
+    }
 
     /// A hint that MPI-IO gets when it opens a file here, unless the application says otherwise; a null key: none.
     struct hint {

@@ -91,8 +91,8 @@ class direct_file_calls final : public file_calls {
         return static_cast<int>(direct::call(SYS_fstat, fd, direct::address(&out)));
     }
     int status_at(int directory, const char* name, struct stat& out) override {
-        return static_cast<int>(direct::call(SYS_newfstatat, directory, direct::address(name), direct::address(&out),
-                                             AT_SYMLINK_NOFOLLOW));
+        return static_cast<int>(
+            direct::call(SYS_newfstatat, directory, direct::address(name), direct::address(&out), AT_SYMLINK_NOFOLLOW));
     }
     int make_directory_at(int directory, const char* name, mode_t mode) override {
         return static_cast<int>(direct::call(SYS_mkdirat, directory, direct::address(name), mode));
@@ -149,8 +149,7 @@ class direct_file_calls final : public file_calls {
 
   private:
     static int allocate(int fd, int mode, int64_t offset, int64_t bytes) {
-        return static_cast<int>(
-            uninterrupted([&] { return direct::call(SYS_fallocate, fd, mode, offset, bytes); }));
+        return static_cast<int>(uninterrupted([&] { return direct::call(SYS_fallocate, fd, mode, offset, bytes); }));
     }
     /// Of the open file, not of the process: a lock that another descriptor of the process gives back is no lock.
     static int set_lock(int fd, int64_t offset, int64_t bytes, int type, bool waits) {

@@ -32,8 +32,8 @@ constexpr int most_mounts = 8;
 constinit const log_backend* started[most_mounts] = {};
 constexpr std::string_view below_placeholder = "/halcyon-descriptor";
 
-/// A descriptor is open for the other thing: what reaches it past the wrappers gets EBADF, not the empty file, nor goes to
-/// it. One for both shows that it is empty: the kernel locks (flock) no file that is open for neither.
+/// A descriptor is open for the other thing: what reaches it past the wrappers gets EBADF, not the empty file, nor goes
+/// to it. One for both shows that it is empty: the kernel locks (flock) no file that is open for neither.
 int access_of_placeholder(int flags) {
     return (flags & O_ACCMODE) == O_RDONLY ? O_WRONLY : O_RDONLY;
 }
@@ -58,9 +58,8 @@ bool is_below(std::string_view path, std::string_view root) {
 }
 
 bool is_below_any(std::string_view path) {
-    return std::any_of(std::begin(started), std::end(started), [&](const log_backend* each) {
-        return each != nullptr && is_below(path, each->root());
-    });
+    return std::any_of(std::begin(started), std::end(started),
+                       [&](const log_backend* each) { return each != nullptr && is_below(path, each->root()); });
 }
 
 /// Whether the user may open the file so: its marker says.
@@ -70,8 +69,7 @@ int expect_access(int container, bool is_plfs, int flags) {
     const int access = cuts && (flags & O_ACCMODE) == O_RDONLY ? O_RDWR : flags & O_ACCMODE;
     if (is_plfs && access != O_RDONLY) return -EROFS;
     const char* const name = is_plfs ? ".plfsaccess113918400" : "halcyon-container";
-    const auto fd =
-        static_cast<int>(direct::call(SYS_openat, container, direct::address(name), access | O_CLOEXEC));
+    const auto fd = static_cast<int>(direct::call(SYS_openat, container, direct::address(name), access | O_CLOEXEC));
     if (fd >= 0) direct::close(fd);
     return fd < 0 ? fd : 0;
 }
@@ -107,8 +105,7 @@ void start_backends(const backend_settings& how) {
     all.who.clock_bound_ns = bound_of_clock_ns();
     calls::hidden_descriptors::start();
     constexpr int few = 16;
-    all.reading.most_descriptors =
-        static_cast<uint32_t>(std::clamp(calls::hidden_descriptors::room() / 4, few, 256));
+    all.reading.most_descriptors = static_cast<uint32_t>(std::clamp(calls::hidden_descriptors::room() / 4, few, 256));
     state::nodes.start(all);
     direct_files();
 }
@@ -163,8 +160,7 @@ int log_backend::open_there(const whole_path& at, int flags, mode_t mode, handle
     const bool creates = (flags & O_CREAT) != 0;
     const bool is_exclusive = creates && (flags & O_EXCL) != 0;
     const bool follows = (flags & O_NOFOLLOW) == 0 && !is_exclusive;
-    const int fd =
-        direct_files().open_at(AT_FDCWD, at.c_str(), O_RDONLY | O_DIRECTORY | (follows ? 0 : O_NOFOLLOW), 0);
+    const int fd = direct_files().open_at(AT_FDCWD, at.c_str(), O_RDONLY | O_DIRECTORY | (follows ? 0 : O_NOFOLLOW), 0);
     if (fd >= 0) {
         int done = -ENOTDIR;
         if (!at.may_be_inside() || !at.is_inside()) {

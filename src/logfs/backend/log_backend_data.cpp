@@ -127,12 +127,11 @@ int log_backend::stat(handle opened, struct stat& out) {
 
 int log_backend::resize(handle opened, int64_t bytes) {
     if (bytes < 0) return -EINVAL;
-    return static_cast<int>(with_open(state::handles.of(opened), -EINVAL,
-                                      [&](log_node& of) {
-                                          of.has_unpublished = true;
-                                          const int64_t done = outcome(of.file().truncate(bytes));
-                                          return done != 0 ? done : of.publish();
-                                      }));
+    return static_cast<int>(with_open(state::handles.of(opened), -EINVAL, [&](log_node& of) {
+        of.has_unpublished = true;
+        const int64_t done = outcome(of.file().truncate(bytes));
+        return done != 0 ? done : of.publish();
+    }));
 }
 
 /// No room is taken ahead: a log has no place for what is not written yet.
@@ -198,12 +197,10 @@ int log_backend::lock(handle opened, int command, struct flock& range) {
 int log_backend::lock_whole(handle opened, int fd, int operation) {
     const open_handle& file = state::handles.of(opened);
     const bool releases = (operation & ~LOCK_NB) == LOCK_UN;
-    if (releases && file.node != nullptr)
-        with_open(file, 0, [&](log_node& of) -> int64_t { return of.publish(); });
+    if (releases && file.node != nullptr) with_open(file, 0, [&](log_node& of) -> int64_t { return of.publish(); });
     const auto done = static_cast<int>(direct::call(SYS_flock, fd, operation));
     if (done != 0 || releases) return done;
-    return static_cast<int>(
-        with_open(file, 0, [&](log_node& of) -> int64_t { return outcome(of.file().refresh()); }));
+    return static_cast<int>(with_open(file, 0, [&](log_node& of) -> int64_t { return outcome(of.file().refresh()); }));
 }
 
 int64_t log_backend::map(handle opened, void* at, size_t bytes, int protection, int flags, int64_t offset) {

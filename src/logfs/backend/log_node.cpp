@@ -161,8 +161,8 @@ int log_node::ready() {
 
 int open_placeholder(int directory, int flags) {
     const auto open = [&](int with) {
-        return static_cast<int>(direct::call(SYS_openat, directory,
-                                             direct::address(calls::backends::own_placeholder.data()), with, 0666));
+        return static_cast<int>(
+            direct::call(SYS_openat, directory, direct::address(calls::backends::own_placeholder.data()), with, 0666));
     };
     const int fd = open(flags);
     if (fd != -ENOENT) return fd;

@@ -85,8 +85,8 @@ class log_node {
     bool is_between_nodes_ = false;
     int marker_ = -1;
     int placeholder_ = -1;
-    int64_t told_ns_ = 0;  // when others published last, as that file says
-    int64_t seen_ns_ = 0;  // when this was seen first; 0: long ago
+    int64_t told_ns_ = 0;       // when others published last, as that file says
+    int64_t seen_ns_ = 0;       // when this was seen first; 0: long ago
     log_file* file_ = nullptr;  // in `room_`; null: it has to be opened
     alignas(log_file) std::byte room_[sizeof(log_file)];
 };

@@ -182,7 +182,8 @@ void remove_unused(const char* path) {
     int marker = files.open_at(directory, marker_name.data(), O_RDWR, 0);
     if (marker == -ENOENT) marker = files.open_at(directory, plfs_access_name.data(), O_RDWR, 0);
     const int locked = marker < 0 ? marker : files.lock_part(marker, open_place, 1, true, false);
-    // Without a marker, another has begun to remove it. Where there are no locks, whoever had it open here has closed it.
+    // Without a marker, another has begun to remove it. Where there are no locks, whoever had it open here has closed
+    // it.
     const bool is_unused = marker < 0 ? marker == -ENOENT : locked != -EAGAIN;
     if (is_unused) remove_tree(AT_FDCWD, path);
     if (marker >= 0) files.close(marker);

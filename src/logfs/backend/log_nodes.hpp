@@ -10,8 +10,8 @@
 
 namespace halcyon::logfs {
 
-/// The containers that this process has open, each once. In a child of vfork, which lives in its parent's memory and has
-/// descriptors of its own, each is opened for itself, and nobody else knows it.
+/// The containers that this process has open, each once. In a child of vfork, which lives in its parent's memory and
+/// has descriptors of its own, each is opened for itself, and nobody else knows it.
 class log_nodes {
   public:
     constexpr log_nodes() = default;

@@ -37,13 +37,13 @@ bool is_container_at(int directory, std::string_view name) {
 }  // namespace
 
 bool may_be_inner(std::string_view name) {
-    for (const std::string_view begin : {host_directory_prefix, index_prefix, data_prefix, std::string_view("halcyon-"),
-                                         std::string_view("damaged."), std::string_view("dropping."),
-                                         std::string_view(".plfs")})
+    for (const std::string_view begin :
+         {host_directory_prefix, index_prefix, data_prefix, std::string_view("halcyon-"), std::string_view("damaged."),
+          std::string_view("dropping."), std::string_view(".plfs")})
         if (name.starts_with(begin)) return true;
-    for (const std::string_view whole : {append_lock_name, punched_name, std::string_view("meta"),
-                                         std::string_view("openhosts"), std::string_view("creator"),
-                                         std::string_view("version")})
+    for (const std::string_view whole :
+         {append_lock_name, punched_name, std::string_view("meta"), std::string_view("openhosts"),
+          std::string_view("creator"), std::string_view("version")})
         if (name == whole) return true;
     return false;
 }
@@ -96,9 +96,9 @@ int whole_path::look(bool follow, found& out) const {
     if (done == -ENOENT) return is_inside() ? -ENOTDIR : -ENOENT;
     if (done != 0) return done;
     if (may_be_inside() && is_inside()) return -ENOTDIR;
-    out.is = !S_ISDIR(out.state.st_mode)           ? kind::other
+    out.is = !S_ISDIR(out.state.st_mode)         ? kind::other
              : is_container_at(AT_FDCWD, view()) ? kind::container
-                                                   : kind::directory;
+                                                 : kind::directory;
     return 0;
 }
 

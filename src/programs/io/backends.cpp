@@ -37,8 +37,8 @@ void mount_log(const char* directory, std::string_view prefix) {
     if (log_count == calls::backends::most_mounts) return complain(directory, "too many directories");
     logfs::log_backend& files = logs[log_count];
     if (const int failed = files.start(directory); failed != 0)
-        return complain(directory, failed == -ENOTDIR ? "it is no directory, or lies in a log container"
-                                                      : strerror(-failed));
+        return complain(directory,
+                        failed == -ENOTDIR ? "it is no directory, or lies in a log container" : strerror(-failed));
     ++log_count;
     if (!calls::backends::mount(files, prefix)) complain(directory, "it cannot be answered for");
 }

@@ -23,7 +23,8 @@ std::atomic<int> handled{0};
 void append_in_handler(int) {
     int64_t at = 0;
     const iovec piece{const_cast<char*>("h"), 1};
-    if (mounted_log::of_process().files().append(written_by_handler->handle(), &piece, 1, at) == 1) handled.fetch_add(1);
+    if (mounted_log::of_process().files().append(written_by_handler->handle(), &piece, 1, at) == 1)
+        handled.fetch_add(1);
 }
 
 TEST_F(log_threads, a_handler_may_write_to_the_file_that_its_thread_is_writing_to) {

@@ -6,10 +6,9 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from logfs.logged import both
 
-PROGRAM = Path(__file__).resolve().parents[2] / "logfs/programs/model.py"
+PROGRAM = Path(__file__).resolve().parent / "programs/model.py"
 OPERATIONS = int(os.environ.get("HALCYON_LOG_OPERATIONS", "3000"))
 SEED = int(os.environ.get("HALCYON_LOG_SEED", "1"))
 

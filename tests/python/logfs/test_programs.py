@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from logfs.logged import Place, both
 
 PROGRAMS = Path(__file__).resolve().parents[1] / "calls/programs"
@@ -20,7 +19,8 @@ def outputs(places: tuple[Place, Place], *command: object) -> list[str]:
 def test_a_long_script_of_a_shell(tmp_path: Path) -> None:
     text = (PROGRAMS / "shell.sh").read_text()
     script = tmp_path / "shell.sh"
-    script.write_text("".join(line for line in text.splitlines(keepends=True) if not line.startswith("ln \"$1/d/log\"")))
+    lines = text.splitlines(keepends=True)
+    script.write_text("".join(line for line in lines if not line.startswith('ln "$1/d/log"')))
     assert script.read_text() != text, "the line about hard links, of which there are none, was not found"
     plain, logged = outputs(both(tmp_path), "dash", script)
     assert logged == plain

@@ -4,12 +4,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from logfs.logged import Place, halcyon
 
 from halcyon.errors import UsageError
 from halcyon.layers.logs import Logs
 from halcyon.observe.dataset import Dataset
 from halcyon.observe.pack import pack
-from logfs.logged import Place, halcyon
 
 
 def test_files_below_the_directory_become_containers(tmp_path: Path) -> None:
@@ -18,7 +18,8 @@ def test_files_below_the_directory_become_containers(tmp_path: Path) -> None:
     done = halcyon("run", "--log", logs, "--", "sh", "-c", f"echo in > {logs}/in; echo out > {outside}; cat {logs}/in")
     assert (done.returncode, done.stdout) == (0, "in\n"), done.stderr
     assert done.stderr == (
-        f"halcyon: {logs}: 1 file is a log container, of 1 writer; without `halcyon run --log` each looks like a directory\n"
+        f"halcyon: {logs}: 1 file is a log container, of 1 writer; "
+        "without `halcyon run --log` each looks like a directory\n"
     )
     assert (logs / "in/halcyon-container").is_file()
     assert outside.read_text() == "out\n"
@@ -31,7 +32,8 @@ def test_the_exit_code_is_the_commands(tmp_path: Path) -> None:
 def test_a_link_to_the_directory_is_another_spelling(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to("real")
-    command = f"echo a > {tmp_path}/link/a; echo b > {tmp_path}/real/b; cd {tmp_path}/link; cat b; cat {tmp_path}/real/a"
+    link, real = tmp_path / "link", tmp_path / "real"
+    command = f"echo a > {link}/a; echo b > {real}/b; cd {link}; cat b; cat {real}/a"
     done = halcyon("run", "--log", tmp_path / "link", "--", "sh", "-c", command)
     assert done.stdout == "b\na\n", done.stderr
     for name in "ab":
@@ -85,11 +87,13 @@ def test_more_than_a_process_can_have_are_refused(tmp_path: Path) -> None:
 def test_a_trace_names_the_logical_file(tmp_path: Path) -> None:
     place = Place(tmp_path / "logs", is_logged=True)
     place.directory.mkdir()
-    script = "import os, sys; fd = os.open(sys.argv[1] + '/f', os.O_CREAT | os.O_RDWR)\n" + (
+    script = (
+        "import os, sys; fd = os.open(sys.argv[1] + '/f', os.O_CREAT | os.O_RDWR)\n"
         "os.pwrite(fd, b'x' * 1000, 500); print(len(os.pread(fd, 9999, 0))); os.fsync(fd); os.close(fd)"
     )
     run = tmp_path / "run"
-    done = halcyon("run", "--trace", "--log", place.directory, "-o", run, "--", sys.executable, "-c", script, place.directory)
+    options = ("--trace", "--log", place.directory, "-o", run)
+    done = halcyon("run", *options, "--", sys.executable, "-c", script, place.directory)
     assert done.stdout == "1500\n", done.stderr
     pack(run, run / "data")
     data = Dataset.open(run / "data")

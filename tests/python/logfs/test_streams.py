@@ -6,7 +6,6 @@ import subprocess
 from pathlib import Path
 
 import pytest
-
 from logfs.logged import Place, both, same
 
 SOURCES = Path(__file__).resolve().parents[2] / "calls/streams"
@@ -57,25 +56,36 @@ def test_random_operations_narrow_and_wide(places: tuple[Place, Place], built: P
     assert done.stdout.splitlines()[-1].startswith("end ")
 
 
-@pytest.mark.parametrize(
-    "program",
-    [
-        "open(unit=1, file=trim(name), form='formatted')\nwrite(1,*) 'one', 2\nclose(1)\n"
-        "open(unit=1, file=trim(name), position='append')\nwrite(1,*) 'three'\nrewind(1)\nread(1,'(a)') line\nprint '(a)', trim(line)",
-        "open(unit=1, file=trim(name), access='stream', form='unformatted')\nwrite(1) 'abcdef'\nwrite(1, pos=3) 'X'\n"
-        "read(1, pos=1) line(1:6)\nprint '(a)', line(1:6)",
-        "open(unit=1, file=trim(name), access='direct', recl=8, form='unformatted')\nwrite(1, rec=3) 'record 3'\n"
-        "write(1, rec=1) 'record 1'\nread(1, rec=3) line(1:8)\nprint '(a)', line(1:8)",
-    ],
-    ids=["formatted", "stream", "direct"],
-)
-def test_units_of_fortran(places: tuple[Place, Place], tmp_path: Path, program: str) -> None:
+UNITS = {
+    "formatted": """open(unit=1, file=trim(name), form='formatted')
+write(1,*) 'one', 2
+close(1)
+open(unit=1, file=trim(name), position='append')
+write(1,*) 'three'
+rewind(1)
+read(1,'(a)') line
+print '(a)', trim(line)""",
+    "stream": """open(unit=1, file=trim(name), access='stream', form='unformatted')
+write(1) 'abcdef'
+write(1, pos=3) 'X'
+read(1, pos=1) line(1:6)
+print '(a)', line(1:6)""",
+    "direct": """open(unit=1, file=trim(name), access='direct', recl=8, form='unformatted')
+write(1, rec=3) 'record 3'
+write(1, rec=1) 'record 1'
+read(1, rec=3) line(1:8)
+print '(a)', line(1:8)""",
+}
+
+
+@pytest.mark.parametrize("kind", UNITS)
+def test_units_of_fortran(places: tuple[Place, Place], tmp_path: Path, kind: str) -> None:
     if shutil.which("gfortran") is None:
         pytest.skip("there is no gfortran")
     source = tmp_path / "units.f90"
     source.write_text(
         "program units\ncharacter(len=500) :: name\ncharacter(len=80) :: line\n"
-        f"call get_command_argument(1, name)\nname = trim(name) // '/unit'\n{program}\nclose(1)\nend program\n"
+        f"call get_command_argument(1, name)\nname = trim(name) // '/unit'\n{UNITS[kind]}\nclose(1)\nend program\n"
     )
     subprocess.run(["gfortran", str(source), "-o", str(tmp_path / "units")], check=True)
     done = same(places, '"$2" "$1" && md5sum < "$1/unit"', tmp_path / "units")

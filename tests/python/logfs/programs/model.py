@@ -67,7 +67,8 @@ class Worker:
         return fd is not None
 
 
-NAMES = ["open", "open", "stat", "rename", "close", "truncate", "seek", "size"] + ["pwrite", "write", "pread", "read"] * 4
+NAMES = ["open", "open", "stat", "rename", "close", "truncate", "seek", "size"]
+NAMES += ["pwrite", "write", "pread", "read"] * 4
 
 
 def serve(orders: int, answers: int) -> None:
