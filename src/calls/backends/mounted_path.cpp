@@ -55,6 +55,26 @@ constinit directory_entry of_process{0, 0, "HALCYON_WORKING_DIRECTORY="};
 constinit directory_entry of_child{0, 0,
                                    "HALCYON_WORKING_DIRECTORY="};  // of a child of vfork, which its parent waits for
 
+/// The descriptor that the kernel, too, takes such a name for; -1: none.
+int descriptor_called(std::string_view path) {
+    constexpr std::string_view standard[] = {"/dev/stdin", "/dev/stdout", "/dev/stderr"};
+    for (int fd = 0; fd <= STDERR_FILENO; ++fd)
+        if (path == standard[fd]) return fd;
+    for (const std::string_view folder : {std::string_view("/dev/fd/"), std::string_view("/proc/self/fd/")}) {
+        if (!path.starts_with(folder)) continue;
+        path.remove_prefix(folder.size());
+        constexpr size_t most_digits = 7;
+        if (path.empty() || path.size() > most_digits) return -1;
+        int fd = 0;
+        for (const char digit : path) {
+            if (digit < '0' || digit > '9') return -1;
+            fd = 10 * fd + (digit - '0');
+        }
+        return fd;
+    }
+    return -1;
+}
+
 /// Of a descriptor of a backend: it is the kernel's as well, which can be asked for what lies outside of the mount.
 bool is_of_kernel_too(int directory) {
     const owned_file file = owner_of(directory);
@@ -122,6 +142,17 @@ bool mounted_path::find(int directory, const char* path) {
     of_ = &nowhere;
     prefix_ = 0;
     return from_mount;
+}
+
+bool mounted_path::find_descriptor(const char* path) {
+    constexpr size_t longest = 40;
+    if (path == nullptr || *path != '/') return false;
+    const size_t bytes = given::length_of_text(path, longest);
+    if (bytes == given::unreadable || bytes == longest) return false;
+    const int fd = descriptor_called({path, bytes});
+    if (fd < 0 || !is_of_kernel_too(fd)) return false;
+    const size_t length = backends::path_of(fd, whole_, PATH_MAX);
+    return length > 0 && look_up(length);
 }
 
 bool mounted_path::find_next_working_directory(const char* path) {

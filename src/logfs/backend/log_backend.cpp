@@ -304,6 +304,7 @@ int log_backend::descriptor_of(handle opened, int flags) {
                                              O_RDONLY | O_DIRECTORY | (flags & (O_CLOEXEC | O_NONBLOCK))));
     const held_lock alone(file.node->lock);
     if (const int failed = file.node->ready(); failed != 0) return failed;
+    if (file.node->is_plfs()) return -ENOSYS;
     const int directory = file.node->file().of().directory();
     const int kept = flags & (O_APPEND | O_NONBLOCK | O_CLOEXEC);
     int fd = open_placeholder(directory, access_of_placeholder(flags) | kept);

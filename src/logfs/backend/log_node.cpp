@@ -175,6 +175,7 @@ int open_placeholder(int directory, int flags) {
 
 int log_node::placeholder() {
     if (placeholder_ >= 0) return placeholder_;
+    if (is_plfs_) return -EROFS;  // it stays as PLFS made it
     if (const int failed = ready(); failed != 0) return failed;
     const int directory = file_->of().directory();
     int fd = open_placeholder(directory, O_RDWR | O_CLOEXEC);

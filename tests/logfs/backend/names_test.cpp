@@ -207,5 +207,20 @@ TEST_F(log_names, a_mount_is_no_container_and_in_none) {
     EXPECT_EQ(other.start(real("absent").c_str()), -ENOENT);
 }
 
+TEST_F(log_names, containers_of_plfs_are_read_and_stay_as_they_are) {
+    std::filesystem::create_directories(real("f") + "/hostdir.0");
+    std::ofstream(real("f") + "/.plfsaccess113918400") << "";
+    struct stat state {};
+    ASSERT_EQ(files().stat_path(path("f").c_str(), true, state), 0);
+    EXPECT_TRUE(S_ISREG(state.st_mode));
+    EXPECT_EQ(state.st_size, 0);
+    EXPECT_EQ(opened_file(files(), path("f"), O_RDWR).result(), -EROFS);
+    opened_file file(files(), path("f"), O_RDONLY);
+    EXPECT_EQ(file.read(10, 0), "");
+    EXPECT_EQ(files().descriptor_of(file.handle(), O_RDONLY), -ENOSYS);
+    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(real("f")), {}), 2);
+    EXPECT_EQ(files().unlink(path("f").c_str()), 0);
+}
+
 }  // namespace
 }  // namespace halcyon::logfs

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from logfs.logged import Place, both, same
+from small_disk import small_disk
 
 SIZE = 3_000_000
 
@@ -170,3 +171,26 @@ os.kill(os.getpid(), signal.SIGKILL)
     done = place.shell('md5sum < "$1/f"')
     expected = hashlib.md5(b"".join(b"%06d" % n for n in range(1000))).hexdigest()
     assert done.stdout.split()[0] == expected
+
+
+def test_names_of_descriptors_open_the_file(places: tuple[Place, Place]) -> None:
+    script = """cd "$1"; seq 5 > f; cat /dev/stdin < f; (read -r one; cat /dev/stdin) < f; cat /dev/fd/5 5< f
+        cat /proc/self/fd/5 5< f; { echo long enough; echo x > /dev/stdout; } > g; cat g
+        python3 -c 'print(open("/dev/stdin").read()); open("/dev/stdout", "a").write("more")' < f > h; cat h"""
+    same(places, script)
+    assert places[1].containers() == {"f", "g", "h"}
+
+
+def test_a_full_disk_is_told_and_takes_more_once_there_is_room(tmp_path: Path) -> None:
+    with small_disk(tmp_path / "disk", "4m") as disk:
+        place = Place(disk, is_logged=True)
+        script = """cd "$1"; seq 1000 > kept; dd if=/dev/zero of=large bs=64k status=none; echo "status $?"
+            md5sum < kept; wc -c < large; rm large; seq 1000 > again; cmp kept again && echo same"""
+        done = place.shell(script)
+        assert "No space left on device" in done.stderr
+        lines = done.stdout.splitlines()
+        assert lines[0] == "status 1"
+        assert lines[1].split()[0] == hashlib.md5(b"".join(b"%d\n" % n for n in range(1, 1001))).hexdigest()  # noqa: S324
+        assert int(lines[2]) > 1 << 20
+        assert lines[3] == "same"
+        assert place.left() == []
