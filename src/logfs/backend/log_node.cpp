@@ -220,8 +220,12 @@ int log_node::sync() {
 /// By the time of the file that descriptors stand for: nobody writes to that.
 void log_node::tell_others() {
     has_unpublished = false;
-    const int fd = placeholder();
-    if (fd >= 0) direct::call(SYS_utimensat, fd, 0, 0, 0);
+    const char* const name = calls::backends::own_placeholder.data();
+    const int directory = file_->of().directory();
+    const auto touch = [&] { return direct::call(SYS_utimensat, directory, direct::address(name), 0, 0); };
+    if (touch() != -ENOENT) return;
+    if (const int fd = open_placeholder(directory, O_RDONLY | O_CLOEXEC); fd >= 0) direct::close(fd);
+    touch();
 }
 
 /// The kernel's clock for files is coarse: a time that is new is looked behind for as long as another change could have
@@ -230,8 +234,8 @@ bool log_node::others_published() {
     constexpr int64_t coarse_ns = 20'000'000;
     constexpr int64_t old_ns = 1'000'000'000;
     struct stat now {};
-    const int fd = placeholder();
-    if (fd < 0 || direct_files().status(fd, now) != 0) return false;
+    const char* const name = calls::backends::own_placeholder.data();
+    if (direct_files().status_at(file_->of().directory(), name, now) != 0) return false;
     const int64_t told_ns = now.st_mtim.tv_sec * 1'000'000'000 + now.st_mtim.tv_nsec;
     if (told_ns == told_ns_ && seen_ns_ == 0) return false;
     const int64_t here_ns = monotonic_ns();
