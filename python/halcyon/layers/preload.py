@@ -49,6 +49,14 @@ def with_needed(layers: Sequence[str]) -> list[str]:
     return list(dict.fromkeys([*layers, *(_NEEDS[layer] for layer in layers if layer in _NEEDS)]))
 
 
+def preloading() -> dict[str, str]:
+    """The variables by which a command and all that it starts load the library. UnavailableError: there is none."""
+    preloaded = [str(find_library()), *filter(None, [os.environ.get("LD_PRELOAD")])]
+    # Programs that were built with the sanitizer refuse to start where a library comes before its own.
+    options = filter(None, [os.environ.get("ASAN_OPTIONS"), "verify_asan_link_order=0"])
+    return {"LD_PRELOAD": ":".join(preloaded), "ASAN_OPTIONS": ":".join(options)}
+
+
 def variables(
     layers: list[str], traces: Path, buffer: str | None = None, local: Path | None = None, contexts: bool = False
 ) -> dict[str, str]:
@@ -61,11 +69,7 @@ def variables(
     for layer in layers:
         if layer not in LAYERS:
             raise UsageError(f"--layers: no layer '{layer}'; known layers: {', '.join(LAYERS)}")
-    preloaded = [str(find_library()), *filter(None, [os.environ.get("LD_PRELOAD")])]
-    wanted = {"LD_PRELOAD": ":".join(preloaded), "HALCYON_LAYERS": ",".join(layers), "HALCYON_TRACE_DIR": str(traces)}
-    # Programs that were built with the sanitizer refuse to start where a library comes before its own.
-    options = filter(None, [os.environ.get("ASAN_OPTIONS"), "verify_asan_link_order=0"])
-    wanted["ASAN_OPTIONS"] = ":".join(options)
+    wanted = preloading() | {"HALCYON_LAYERS": ",".join(layers), "HALCYON_TRACE_DIR": str(traces)}
     if local is not None:
         wanted["HALCYON_TRACE_LOCAL"] = str(local)
     if buffer is not None:

@@ -10,6 +10,7 @@ from halcyon.errors import HalcyonError, HalcyonSystemError
 from halcyon.exit_status import Ended, ended_badly
 from halcyon.layers.coordination import Coordination, say_how_turns_were_taken
 from halcyon.layers.learnt import say_what_was_learnt
+from halcyon.layers.logs import Logs
 from halcyon.layers.preload import Prediction, Prefetching, variables
 from halcyon.observe.recording.folder import (
     NO_PROCESS,
@@ -33,6 +34,7 @@ def record(
     prediction: Prediction | None = None,
     prefetching: Prefetching | None = None,
     coordination: Coordination | None = None,
+    logs: Logs | None = None,
 ) -> tuple[int, Path]:
     """Runs `command` with `layers` around its I/O calls; its exit code, and the folder with what was recorded.
 
@@ -43,7 +45,7 @@ def record(
     run_beside_world. UsageError: the folder is in use. UnavailableError: this installation lacks the library.
     HalcyonSystemError: the command cannot be started.
     """
-    run = prepare(command, layers, folder, buffer, local, contexts, prediction, prefetching, coordination)
+    run = prepare(command, layers, folder, buffer, local, contexts, prediction, prefetching, coordination, logs)
     words = list(command)
     try:
         ended = (
@@ -80,10 +82,11 @@ def prepare(
     prediction: Prediction | None = None,
     prefetching: Prefetching | None = None,
     coordination: Coordination | None = None,
+    logs: Logs | None = None,
 ) -> PreparedRun:
     """Makes the folder of a run, and says what its processes need: see `record`."""
     words = list(command)
-    of_layers = {name: value for one in (prediction, prefetching, coordination) if one
+    of_layers = {name: value for one in (prediction, prefetching, coordination, logs) if one
                  for name, value in one.variables().items()}  # fmt: skip
     is_new = folder is None or not folder.exists()
     place = new_folder(folder, words)

@@ -1,4 +1,4 @@
-"""`halcyon run [--trace] [--predict] [--prefetch] [--coordinate] [--servers-per-node 1] -- COMMAND`"""
+"""`halcyon run [--trace] [--predict] [--prefetch] [--coordinate] [--log DIR] [--servers-per-node 1] -- COMMAND`"""
 
 import argparse
 import sys
@@ -11,7 +11,8 @@ DESCRIPTION = (
     "recorded, without any change to it: `halcyon report` and `halcyon analyze` then say what it did. With "
     "--predict its processes learn their I/O while they run, and can ask what comes next (halcyon_forecast); with "
     "--prefetch what they are about to read is read ahead. With --coordinate they take turns with other jobs at file "
-    "systems that have a coordinator, which is told what --predict forecasts. With "
+    "systems that have a coordinator, which is told what --predict forecasts. With --log each of the files below a "
+    "directory becomes a log container, into which any number of processes write without waiting for each other. With "
     "--servers-per-node the servers of all nodes are started first, by the same launcher on the same nodes, as one MPI "
     "world: events of scope 'job' need that. The exit code is the command's."
 )
@@ -106,6 +107,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="--coordinate: who pays; coordinators.yaml may give accounts different weights (default: "
         "$HALCYON_ACCOUNT, else $SLURM_JOB_ACCOUNT)",
     )
+    parser.add_argument(
+        "--log",
+        metavar="DIR",
+        action="append",
+        default=[],
+        help="files that are created below DIR become log containers: each process writes a log of its own; may be "
+        "repeated",
+    )
     parser.add_argument("--servers-per-node", metavar="N", type=int, help="start a server world; N has to be 1")
     parser.add_argument(
         "--patience",
@@ -121,7 +130,8 @@ def run(arguments: argparse.Namespace) -> int:
     from halcyon.errors import UsageError
     from halcyon.layers.coordination import Coordination
     from halcyon.layers.job import Job
-    from halcyon.layers.preload import Prediction, Prefetching, with_needed
+    from halcyon.layers.logs import Logs, say_what_was_logged
+    from halcyon.layers.preload import Prediction, Prefetching, preloading, with_needed
     from halcyon.layers.record import record, say_what_was_recorded
     from halcyon.offload.server_world import run_alone, run_beside_world
 
@@ -161,6 +171,9 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("--coordinator and --coordinators say the same in two ways; give one of them")
     if "coordinate" in layers:
         coordination = replace(coordination, job=Job.given())
+    logs = Logs(tuple(arguments.log)) if arguments.log else None
+    if logs and "prefetch" in layers:
+        print("halcyon: --prefetch reads nothing ahead of files below --log", file=sys.stderr)
     if layers:
         code, place = record(
             command,
@@ -173,13 +186,18 @@ def run(arguments: argparse.Namespace) -> int:
             prediction,
             prefetching,
             coordination if "coordinate" in layers else None,
+            logs,
         )
         say_what_was_recorded(place, layers, coordination if "coordinate" in layers else None)
+        if logs:
+            say_what_was_logged(logs)
         return code
     if arguments.output or arguments.buffer or arguments.local or arguments.contexts:
         raise UsageError("--output, --buffer, --local and --contexts say how to record: add --trace or --predict")
-    if patience is not None:
-        return run_beside_world(command, patience).status
-    ended = run_alone(command)
-    print("halcyon: nothing was recorded: neither --trace nor --predict was given", file=sys.stderr)
+    wanted = preloading() | logs.variables() if logs else None
+    ended = run_alone(command, wanted) if patience is None else run_beside_world(command, patience, wanted)
+    if logs:
+        say_what_was_logged(logs)
+    elif patience is None:
+        print("halcyon: nothing was recorded: neither --trace nor --predict was given", file=sys.stderr)
     return ended.status

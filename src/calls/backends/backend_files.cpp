@@ -143,12 +143,8 @@ bool take_number(std::string_view& text, uint64_t& number) {
     return true;
 }
 
-/// Asks the kernel what `fd` is. Not of a backend, or not of one that this process has: none.
-owned_file look_at(int fd, bool is_borrowed) {
-    char name[longest_name + 40];
-    const size_t length = direct::path_of(fd, name, sizeof name);
-    std::string_view rest(name, length);
-    if (!rest.starts_with(mark)) return {};
+/// Of a placeholder in memory.
+owned_file look_at_memory(int fd, std::string_view rest, bool is_borrowed) {
     rest.remove_prefix(mark.size());
     const size_t end = rest.find(':');
     if (end == std::string_view::npos) return {};
@@ -166,6 +162,28 @@ owned_file look_at(int fd, bool is_borrowed) {
         return {&of, opened, all, is_borrowed};
     }
     return {};
+}
+
+/// Of what a backend opened among the kernel's names.
+owned_file look_at_names(int fd, const char* name, bool is_borrowed) {
+    for (const mount_point& at : mounted()) {
+        file_backend& of = *at.of;
+        file_backend::handle opened = 0;
+        int access = O_RDONLY;
+        if (!of.shares_names() || of.adopt_descriptor(fd, name, opened, access) != 0) continue;
+        const int status = direct::flags_of(fd);
+        return {&of, opened, (access & O_ACCMODE) | (status > 0 ? status & O_APPEND : 0), is_borrowed};
+    }
+    return {};
+}
+
+/// Asks the kernel what `fd` is. Not of a backend, or not of one that this process has: none.
+owned_file look_at(int fd, bool is_borrowed) {
+    char name[PATH_MAX + longest_name];
+    const size_t length = direct::path_of(fd, name, sizeof name);
+    if (length == 0 || name[0] != '/') return {};
+    const std::string_view all(name, length);
+    return all.starts_with(mark) ? look_at_memory(fd, all, is_borrowed) : look_at_names(fd, name, is_borrowed);
 }
 
 /// As memfd_create(2), sealed, and then opened for writing only.
@@ -187,6 +205,13 @@ int make_placeholder(const char* name, int flags) {
     direct::call(SYS_dup3, again, made, closes ? O_CLOEXEC : 0);
     direct::close(again);
     return made;
+}
+
+/// The backend's own, or else a placeholder.
+int make_descriptor(file_backend& backend, file_backend::handle opened, const char* name, int flags, bool& is_own) {
+    const int own = backend.descriptor_of(opened, flags);
+    is_own = own != -ENOSYS;
+    return is_own ? own : make_placeholder(name, flags);
 }
 
 /// What an owner in `owners` says.
@@ -232,7 +257,7 @@ bool look_at_others() {
             int fd = 0;
             for (const char* digit = at + name_at; *digit >= '0' && *digit <= '9'; ++digit) fd = 10 * fd + *digit - '0';
             if (at[name_at] == '.' || !is_in_range(fd) || owners[fd].load() != 0) continue;
-            char name[longest_name + 40];
+            char name[PATH_MAX + longest_name];
             if (is_placeholder({name, direct::path_of(fd, name, sizeof name)})) look_alone(fd);
         }
     }
@@ -274,13 +299,15 @@ int opened_as(file_backend& backend, file_backend::handle opened, int flags) {
     end = put_number(end, static_cast<uint64_t>(flags & O_ACCMODE));
     *end = '\0';
     if (shares_memory_with_parent()) {  // each of its calls adopts the file anew, for as long as the key holds it
-        const int fd = make_placeholder(name, flags);
-        if (fd < 0) backend.close(opened);
+        bool is_own = false;
+        const int fd = make_descriptor(backend, opened, name, flags, is_own);
+        if (fd < 0 || is_own) backend.close(opened);
         return fd;
     }
     open_entry* const entry = fresh_entry();
     const first_look alone;  // nobody finds the placeholder before it is noted
-    const int fd = entry == nullptr ? -ENFILE : make_placeholder(name, flags);
+    bool is_own = false;
+    const int fd = entry == nullptr ? -ENFILE : make_descriptor(backend, opened, name, flags, is_own);
     if (fd < 0) {
         if (entry != nullptr) entry->drop();
         backend.close(opened);
@@ -317,7 +344,7 @@ void flags_changed(int fd, int flags) {
 void look_again_at_standard_descriptors() {
     for (int fd = 0; fd <= STDERR_FILENO; ++fd) {
         if (owners[fd].load(std::memory_order_acquire) < first_file) continue;
-        char name[longest_name + 40];
+        char name[PATH_MAX + longest_name];
         const size_t length = direct::path_of(fd, name, sizeof name);
         const bool is_gone = length > 0 ? !is_placeholder({name, length}) : direct::flags_of(fd) < 0;
         if (is_gone) closing(fd);
@@ -341,7 +368,11 @@ size_t path_of(int fd, char* out, size_t room) {
 }
 
 bool is_placeholder(std::string_view name) {
-    return name.starts_with(mark);
+    constexpr std::string_view gone = " (deleted)";
+    if (name.starts_with(mark)) return true;
+    if (name.ends_with(gone)) name.remove_suffix(gone.size());
+    return name.ends_with(own_placeholder) && name.size() > own_placeholder.size() &&
+           name[name.size() - own_placeholder.size() - 1] == '/';
 }
 
 int64_t size_of(int fd) {

@@ -6,6 +6,7 @@
 #include <sys/statfs.h>
 #include <sys/types.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <climits>
@@ -75,6 +76,11 @@ class file_backend {
         if (const int failed = stat(opened, now); failed != 0) return failed;
         return now.st_size >= offset + bytes ? 0 : resize(opened, offset + bytes);
     }
+    /// Where data (SEEK_DATA) or a hole (SEEK_HOLE) begins, at `offset`, which lies before the end `size`, or behind
+    /// it; -ENXIO: nowhere. Here all is data.
+    virtual int64_t next_of(handle /*opened*/, int whence, int64_t offset, int64_t size) {
+        return whence == SEEK_DATA ? offset : size;
+    }
     virtual int sync(handle opened, bool data_only) = 0;
     /// F_SETLK, F_SETLKW, F_GETLK of fcntl(2); `range` is absolute (SEEK_SET). The owner is the process.
     virtual int lock(handle /*opened*/, int /*command*/, struct flock& /*range*/) { return -ENOLCK; }
@@ -89,6 +95,12 @@ class file_backend {
     // --- names ---
 
     virtual int stat_path(const char* path, bool follow, struct stat& out) = 0;
+    /// Permissions are not looked at here, but for whether anyone may execute it.
+    virtual int access(const char* path, int mode) {
+        struct stat found {};
+        if (const int failed = stat_path(path, true, found); failed != 0) return failed;
+        return (mode & X_OK) != 0 && (found.st_mode & 0111) == 0 ? -EACCES : 0;
+    }
     virtual int unlink(const char* path) = 0;
     virtual int rename(const char* from, const char* to, unsigned flags) = 0;
     virtual int make_directory(const char* /*path*/, unsigned /*mode*/) { return -EPERM; }
@@ -116,6 +128,29 @@ class file_backend {
     /// The entry behind `after` (0: the first, which is "."), and in `after` what stands for it: 1, 0 at the end, or
     /// -errno. Entries that are there all the time are found once.
     virtual int next_entry(handle /*directory*/, uint64_t& /*after*/, entry& /*out*/) { return -ENOTDIR; }
+
+    // --- in front of a directory of the kernel's ---
+
+    /// Whether the prefix is a directory of the kernel's, and names below it are the kernel's, too. Then those that
+    /// answers() denies are the kernel's matter alone, descriptors of directories are the kernel's own, and so is a
+    /// working directory there.
+    [[nodiscard]] virtual bool shares_names() const { return false; }
+    [[nodiscard]] virtual bool answers(const char* /*path*/) { return true; }
+    /// A descriptor for what was opened, of a file of the backend's own; -errno. -ENOSYS: it has none, and gets a
+    /// placeholder in memory.
+    virtual int descriptor_of(handle /*opened*/, int /*flags*/) { return -ENOSYS; }
+    /// In place of adopt(), of a descriptor of the kernel's, which calls its file `name`, where descriptor_of() made it
+    /// in any process; with the access mode that it was opened with. -EBADF: it is another file.
+    virtual int adopt_descriptor(int /*fd*/, const char* /*name*/, handle& /*opened*/, int& /*access*/) {
+        return -EBADF;
+    }
+
+    /// A hint that MPI-IO gets when it opens a file here, unless the application says otherwise; a null key: none.
+    struct hint {
+        const char* key;
+        const char* value;
+    };
+    [[nodiscard]] virtual hint hint_for_mpi() const { return {nullptr, nullptr}; }
 
     // --- processes ---
 

@@ -55,6 +55,32 @@ constinit directory_entry of_process{0, 0, "HALCYON_WORKING_DIRECTORY="};
 constinit directory_entry of_child{0, 0,
                                    "HALCYON_WORKING_DIRECTORY="};  // of a child of vfork, which its parent waits for
 
+/// The descriptor that the kernel, too, takes such a name for; -1: none.
+int descriptor_called(std::string_view path) {
+    constexpr std::string_view standard[] = {"/dev/stdin", "/dev/stdout", "/dev/stderr"};
+    for (int fd = 0; fd <= STDERR_FILENO; ++fd)
+        if (path == standard[fd]) return fd;
+    for (const std::string_view folder : {std::string_view("/dev/fd/"), std::string_view("/proc/self/fd/")}) {
+        if (!path.starts_with(folder)) continue;
+        path.remove_prefix(folder.size());
+        constexpr size_t most_digits = 7;
+        if (path.empty() || path.size() > most_digits) return -1;
+        int fd = 0;
+        for (const char digit : path) {
+            if (digit < '0' || digit > '9') return -1;
+            fd = 10 * fd + (digit - '0');
+        }
+        return fd;
+    }
+    return -1;
+}
+
+/// Of a descriptor of a backend: it is the kernel's as well, which can be asked for what lies outside of the mount.
+bool is_of_kernel_too(int directory) {
+    const owned_file file = owner_of(directory);
+    return file && file.backend().shares_names();
+}
+
 const directory_entry& directory_of_this_process() {
     return shares_memory_with_parent() && of_child.process == direct::process_id() ? of_child : of_process;
 }
@@ -82,7 +108,7 @@ size_t mounted_path::complete(int directory, const char* path, bool& from_mount)
     size_t length = 0;
     if (*path != '/') {
         length = directory == AT_FDCWD ? working_directory(whole_) : backends::path_of(directory, whole_, PATH_MAX);
-        from_mount = length > 0;
+        from_mount = length > 0 && !(directory != AT_FDCWD && is_of_kernel_too(directory));
         if (length == 0 && directory == AT_FDCWD) {
             const long got = direct::call(SYS_getcwd, direct::address(whole_), PATH_MAX);
             length = got > 1 ? static_cast<size_t>(got - 1) : 0;
@@ -112,10 +138,21 @@ bool mounted_path::find(int directory, const char* path) {
     bool from_mount = false;
     const size_t length = complete(directory, path, from_mount);
     if (length == 0) return false;
-    if (look_up(length)) return true;
+    if (look_up(length)) return !of_->shares_names() || of_->answers(this->path());
     of_ = &nowhere;
     prefix_ = 0;
     return from_mount;
+}
+
+bool mounted_path::find_descriptor(const char* path) {
+    constexpr size_t longest = 40;
+    if (path == nullptr || *path != '/') return false;
+    const size_t bytes = given::length_of_text(path, longest);
+    if (bytes == given::unreadable || bytes == longest) return false;
+    const int fd = descriptor_called({path, bytes});
+    if (fd < 0 || !is_of_kernel_too(fd)) return false;
+    const size_t length = backends::path_of(fd, whole_, PATH_MAX);
+    return length > 0 && look_up(length);
 }
 
 bool mounted_path::find_next_working_directory(const char* path) {
@@ -136,6 +173,11 @@ int mounted_path::become_working_directory() {
     struct stat found {};
     if (const int failed = of_->stat_path(path(), true, found); failed != 0) return failed;
     if (!S_ISDIR(found.st_mode)) return -ENOTDIR;
+    if (of_->shares_names()) {
+        const auto moved = static_cast<int>(direct::call(SYS_chdir, direct::address(whole_)));
+        if (moved == 0) left_working_directory();
+        return moved;
+    }
     const char after_prefix = std::exchange(whole_[prefix_], '\0');
     const long done = direct::call(SYS_chdir, direct::address(whole_));
     whole_[prefix_] = after_prefix;

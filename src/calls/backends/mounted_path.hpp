@@ -17,10 +17,16 @@ class mounted_path {
     ///
     /// The kernel cannot be asked for a relative path that leads out of a mount again: each operation on it is EXDEV.
     bool find(int directory, const char* path);
+    /// As find(), of a name that stands for a descriptor (/dev/stdin, /dev/fd/7, /proc/self/fd/7), where that is one of a
+    /// backend in front of a directory of the kernel's: its file is opened anew by it. The kernel would open what the
+    /// descriptor is made of.
+    bool find_descriptor(const char* path);
     /// As find(), for chdir; also true where a working directory under a mount is left.
     bool find_next_working_directory(const char* path);
     /// The working directory becomes this one, if it is a directory. 0, or -errno.
     int become_working_directory();
+    /// Also a path that find() left to the kernel, where it lies under a mount of this backend.
+    [[nodiscard]] bool lies_in(const file_backend& of) const { return of_ == &of; }
     [[nodiscard]] file_backend& backend() const { return *of_; }
     /// With the prefix; but of the prefix itself, which ends with a slash then.
     [[nodiscard]] const char* whole() const { return whole_; }

@@ -82,7 +82,8 @@ inline int64_t seek_to(const owned_file& file, int fd, off_t offset, int whence)
     if (whence == SEEK_END) return direct::lseek(fd, now.st_size + offset, SEEK_SET);
     if (whence != SEEK_DATA && whence != SEEK_HOLE) return -EINVAL;
     if (offset < 0 || offset >= now.st_size) return -ENXIO;
-    return direct::lseek(fd, whence == SEEK_DATA ? offset : now.st_size, SEEK_SET);  // no holes are told
+    const int64_t found = file.backend().next_of(file.opened(), whence, offset, now.st_size);
+    return found < 0 ? found : direct::lseek(fd, found, SEEK_SET);
 }
 
 }  // namespace halcyon::calls::backends

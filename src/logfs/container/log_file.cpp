@@ -118,10 +118,15 @@ result<int64_t> log_file::read(int64_t offset, std::span<std::byte> out) {
 }
 
 result<int64_t> log_file::write(int64_t offset, std::span<const std::byte> bytes) {
+    const iovec whole{const_cast<std::byte*>(bytes.data()), bytes.size()};
+    return write(offset, &whole, 1);
+}
+
+result<int64_t> log_file::write(int64_t offset, const iovec* parts, int count) {
     const guard alone(*this);
     if (auto begun = begin_writing(); !begun) return begun.why();
     has_new_writes_ = true;
-    return writer_->write(offset, bytes);
+    return writer_->write(offset, parts, count);
 }
 
 /// Whoever may write the file may open the lock, whatever the umask of its creator says.
@@ -138,13 +143,18 @@ result<void> log_file::lock_appends() {
 }
 
 result<log_file::appended> log_file::append(std::span<const std::byte> bytes) {
+    const iovec whole{const_cast<std::byte*>(bytes.data()), bytes.size()};
+    return append(&whole, 1);
+}
+
+result<log_file::appended> log_file::append(const iovec* parts, int count) {
     const guard alone(*this);
     if (auto begun = begin_writing(); !begun) return begun.why();
     if (auto locked = with_descriptors([this] { return lock_appends(); }); !locked) return locked.why();
     result<void> fresh = take_others();
     if (fresh.ok()) fresh = take_own();
     const int64_t end = fresh.ok() ? reader_->size() : 0;
-    result<int64_t> written = fresh.ok() ? writer_->write(end, bytes) : result<int64_t>(fresh.why());
+    result<int64_t> written = fresh.ok() ? writer_->write(end, parts, count) : result<int64_t>(fresh.why());
     has_new_writes_ = true;
     container_.calls().unlock(append_lock_);
     if (!written) return written.why();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sys/types.h>
+#include <sys/uio.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -50,6 +51,7 @@ class log_file {
     result<int64_t> read(int64_t offset, std::span<std::byte> out);
     /// Droppings are created by the first write.
     result<int64_t> write(int64_t offset, std::span<const std::byte> bytes);
+    result<int64_t> write(int64_t offset, const iovec* parts, int count);
     struct appended {
         int64_t offset;
         int64_t bytes;
@@ -57,6 +59,7 @@ class log_file {
     /// Writes behind the end of the file, whoever else appends meanwhile. Processes on several nodes have to sync()
     /// each append before another node can follow.
     result<appended> append(std::span<const std::byte> bytes);
+    result<appended> append(const iovec* parts, int count);
     result<void> truncate(int64_t bytes);
     result<void> reach(int64_t bytes);
     result<void> erase(int64_t offset, int64_t bytes);

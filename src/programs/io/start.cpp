@@ -28,6 +28,7 @@
 #include "observe/trace/trace_layer.hpp"
 #include "predict/layer/predict_layer.hpp"
 #include "predict/prefetch/prefetch_layer.hpp"
+#include "programs/io/kept_settings.hpp"
 
 namespace halcyon {
 namespace {
@@ -38,6 +39,7 @@ struct setting {
     const char* entry;  // "NAME=value"; null: not set
 };
 setting settings[] = {{"HALCYON_LAYERS", nullptr},
+                      {"HALCYON_LOG", nullptr},
                       {"HALCYON_TRACE_DIR", nullptr},
                       {"HALCYON_TRACE_LOCAL", nullptr},
                       {"HALCYON_TRACE_BUFFER", nullptr},
@@ -89,9 +91,7 @@ const char* value_in(const setting& s) {
 }
 
 const char* value_of(const char* name) {
-    for (const setting& s : settings)
-        if (std::strcmp(s.name, name) == 0) return value_in(s);
-    return "";
+    return kept_settings::value_of(name);
 }
 
 /// The entry of LD_PRELOAD by which this library came here.
@@ -166,7 +166,7 @@ void remember_environment() {
     remembered = true;
     calls::standard_error::remember();
     if (calls::is_task_prolog()) {  // nor are the programs that it starts
-        for (const char* name : {"LD_PRELOAD", "HALCYON_LAYERS"}) unsetenv(name);
+        for (const char* name : {"LD_PRELOAD", "HALCYON_LAYERS", "HALCYON_LOG"}) unsetenv(name);
         return;
     }
     keep_settings();
@@ -297,6 +297,16 @@ __attribute__((destructor)) void end_of_process() {
 }
 
 }  // namespace
+
+const char* kept_settings::value_of(const char* name) {
+    for (const setting& s : settings)
+        if (std::strcmp(s.name, name) == 0) return value_in(s);
+    return "";
+}
+
+void kept_settings::remember() {
+    remember_environment();
+}
 
 namespace calls {
 

@@ -130,7 +130,9 @@ TEST_P(backend_conformance, a_killed_process_has_no_locks) {
 class file_with_descriptor {
   public:
     file_with_descriptor(file_backend& of, const std::string& path)
-        : backend_(of), file_(of, path, O_CREAT | O_RDWR), fd_(memfd_create("placeholder", 0)) {}
+        : backend_(of), file_(of, path, O_CREAT | O_RDWR), fd_(of.descriptor_of(file_.handle(), O_RDWR)) {
+        if (fd_ == -ENOSYS) fd_ = memfd_create("placeholder", 0);
+    }
     ~file_with_descriptor() { close(); }
     file_with_descriptor(const file_with_descriptor&) = delete;
     file_with_descriptor& operator=(const file_with_descriptor&) = delete;

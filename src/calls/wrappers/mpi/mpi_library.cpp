@@ -10,6 +10,7 @@ namespace {
 constexpr uintptr_t mpich_byte = 0x4c00010d;
 constexpr uintptr_t mpich_world = 0x44000000;
 constexpr uintptr_t mpich_errors_return = 0x54000001;
+constexpr uintptr_t mpich_null_info = 0x1c000000;
 
 enum class family : uint8_t { open_mpi = 1, mpich, standard_abi };
 
@@ -33,6 +34,9 @@ void* open_mpi_byte() {
 void* open_mpi_world() {
     return nullptr;
 }
+void* open_mpi_null_info() {
+    return nullptr;
+}
 void* open_mpi_errors_return() {
     return nullptr;
 }
@@ -52,6 +56,7 @@ class library_variable : public library_symbol {
 constinit library_variable ompi_mpi_byte("ompi_mpi_byte");
 constinit library_variable ompi_mpi_comm_world("ompi_mpi_comm_world");
 constinit library_variable ompi_mpi_errors_return("ompi_mpi_errors_return");
+constinit library_variable ompi_mpi_info_null("ompi_mpi_info_null");
 void* open_mpi_byte() {
     return ompi_mpi_byte.address();
 }
@@ -77,6 +82,9 @@ family library_family() {
     const family found = ask_family();
     known.store(unloadings << family_bits | static_cast<uint64_t>(found), std::memory_order_relaxed);
     return found;
+}
+void* open_mpi_null_info() {
+    return ompi_mpi_info_null.address();
 }
 void* open_mpi_world() {
     return ompi_mpi_comm_world.address();
@@ -144,6 +152,20 @@ handle request_from_fortran(int value) {
 handle file_from_fortran(int value) {
     const auto convert = HALCYON_FOREIGN(PMPI_File_f2c, handle, (int));
     return convert == nullptr ? nullptr : convert(value);
+}
+
+handle info_from_fortran(int value) {
+    return from_fortran(HALCYON_FOREIGN(PMPI_Info_f2c, handle, (int)), value);
+}
+
+int fortran_info(handle value) {
+    if (!open_mpi()) return static_cast<int>(key_of(value));
+    const auto convert = HALCYON_FOREIGN(PMPI_Info_c2f, int, (handle));
+    return convert == nullptr ? 0 : convert(value);
+}
+
+handle null_info() {
+    return open_mpi() ? open_mpi_null_info() : from_number(mpich_null_info);
 }
 
 handle world() {

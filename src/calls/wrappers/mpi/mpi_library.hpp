@@ -40,10 +40,14 @@ handle communicator_from_fortran(int value);
 handle type_from_fortran(int value);
 handle request_from_fortran(int value);
 handle file_from_fortran(int value);
+handle info_from_fortran(int value);
+int fortran_info(handle value);
 
 handle world();
 /// MPI_BYTE.
 handle byte_type();
+/// MPI_INFO_NULL.
+handle null_info();
 /// MPI_ERRORS_RETURN.
 handle errors_return();
 

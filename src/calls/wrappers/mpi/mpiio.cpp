@@ -1,5 +1,6 @@
 // The wrappers of MPI-IO: for each row of table_mpi.def those in C and in Fortran, by the row's form.
 #include "calls/wrappers/mpi/mpi_facts.hpp"
+#include "calls/wrappers/mpi/mpi_hints.hpp"
 #include "calls/wrappers/mpi/mpiio_shapes.hpp"
 
 namespace halcyon::calls::mpi {
@@ -174,14 +175,15 @@ using mpi::language;
             },                                                                                                      \
             [&](void*, int* told) {                                                                                 \
                 HALCYON_REAL(symbol, void, (int*, const char*, int*, int*, int*, int*, size_t))                     \
-                (communicator, path, access, info, file, told, length);                                             \
+                (communicator, path, access, mpi::file_hints(text.get(), info).of_fortran(), file, told, length);   \
             },                                                                                                      \
             error);                                                                                                 \
     }
-#define FORM_open(call)                                                                               \
-    IN_C(MPI_File_##call, MPI_File_##call, open_mpi_file,                                             \
-         (handle communicator, const char* path, int access, handle info, handle* file),              \
-         ({communicator, path, access, file, language::c}), (communicator, path, access, info, file)) \
+#define FORM_open(call)                                                                  \
+    IN_C(MPI_File_##call, MPI_File_##call, open_mpi_file,                                \
+         (handle communicator, const char* path, int access, handle info, handle* file), \
+         ({communicator, path, access, file, language::c}),                              \
+         (communicator, path, access, mpi::file_hints(path, info).of_c(), file))         \
     ALL_PLAIN(call, FORTRAN_OPEN)
 
 #define FORTRAN_CLOSE(symbol, call) \

@@ -74,13 +74,8 @@ struct stats_extended {
 };
 using stat_extended = path_from<stats_extended>;
 
-/// Permissions are not looked at, but for whether anyone may execute it.
 struct accesses {
-    static int64_t at(file_backend& of, const char* path, int mode, int = 0) {
-        struct stat found {};
-        if (const int failed = of.stat_path(path, true, found); failed != 0) return failed;
-        return (mode & X_OK) != 0 && (found.st_mode & 0111) == 0 ? -EACCES : 0;
-    }
+    static int64_t at(file_backend& of, const char* path, int mode, int = 0) { return of.access(path, mode); }
 };
 using access_path = path<accesses>;
 using access_path_from = path_from<accesses>;

@@ -16,8 +16,6 @@ namespace halcyon::calls::operations {
 
 /// A file that is open by now gets its descriptor.
 inline int64_t open_at(file_backend& of, const char* path, int flags, unsigned mode) {
-    constexpr int temporary = O_TMPFILE & ~O_DIRECTORY;
-    if ((flags & temporary) != 0) return -EOPNOTSUPP;
     const mode_t mask = ::umask(0);
     ::umask(mask);
     file_backend::handle opened = 0;
@@ -30,15 +28,30 @@ struct opens {
         return open_at(of, path, flags, mode);
     }
 };
-using open_path = path<opens>;
-using open_path_from = path_from<opens>;
+/// A path, or a name of a descriptor.
+template <class Answer>
+struct path_to_open : path<Answer> {
+    template <class... Rest>
+    bool claims(const char* name, const Rest&...) {
+        return this->file.find(AT_FDCWD, name) || this->file.find_descriptor(name);
+    }
+};
+template <class Answer>
+struct path_to_open_from : path_from<Answer> {
+    template <class... Rest>
+    bool claims(int directory, const char* name, const Rest&... rest) {
+        return path_from<Answer>::claims(directory, name, rest...) || this->file.find_descriptor(name);
+    }
+};
+using open_path = path_to_open<opens>;
+using open_path_from = path_to_open_from<opens>;
 
 struct creates {
     static int64_t at(file_backend& of, const char* path, unsigned mode) {
         return open_at(of, path, O_CREAT | O_WRONLY | O_TRUNC, mode);
     }
 };
-using create_path = path<creates>;
+using create_path = path_to_open<creates>;
 
 /// openat2: `how` begins with flags and mode, and may ask for ways of resolving that are none here.
 struct opens_how {
@@ -72,7 +85,7 @@ struct open_temporary {
             direct::call(SYS_getrandom, direct::address(&random), sizeof random, 0);
             for (int i = 0; i < 6; ++i, random /= 36) at[i] = "abcdefghijklmnopqrstuvwxyz0123456789"[random % 36];
             mounted_path filled;
-            const int64_t made = filled.find(AT_FDCWD, name) ? make(filled) : -EINVAL;
+            const int64_t made = filled.find(AT_FDCWD, name) ? make(filled) : -EEXIST;  // the kernel's has the name
             if (made != -EEXIST) return made;
         }
         return -EEXIST;

@@ -98,6 +98,9 @@ struct two_paths {
     bool both(int directory, const char* name, int to_directory, const char* other) {
         from_mounted = from.find(directory, name);
         to_mounted = to.find(to_directory, other);
+        // Where a backend answers for one of two names below its prefix, it answers for both.
+        if (from_mounted && !to_mounted) to_mounted = to.lies_in(from.backend());
+        if (to_mounted && !from_mounted) from_mounted = from.lies_in(to.backend());
         return from_mounted || to_mounted;
     }
     template <class... Rest>

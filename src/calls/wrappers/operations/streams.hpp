@@ -12,7 +12,7 @@ namespace halcyon::calls::operations {
 
 struct open_stream {
     mounted_path file;
-    bool claims(const char* name, const char*) { return file.find(AT_FDCWD, name); }
+    bool claims(const char* name, const char*) { return file.find(AT_FDCWD, name) || file.find_descriptor(name); }
     FILE* perform(const char*, const char* mode) const { return backend_streams::open(file, mode); }
 };
 
@@ -27,7 +27,7 @@ struct reopen_stream {
     mounted_path file;
     bool is_mounted = false;
     bool claims(const char* name, const char*, const FILE* stream) {
-        is_mounted = name != nullptr && file.find(AT_FDCWD, name);
+        is_mounted = name != nullptr && (file.find(AT_FDCWD, name) || file.find_descriptor(name));
         return is_mounted || (stream != nullptr && is_of_file(stream) && backends::owner_of(stream->_fileno));
     }
     FILE* perform(const char* name, const char* mode, FILE* stream) const {

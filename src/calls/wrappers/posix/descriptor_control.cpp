@@ -1,6 +1,10 @@
 // Wrappers that change what descriptors stand for: fcntl, locks, close and its ranges; openat2, which glibc 2.36 lacks.
 #include <sys/file.h>
 
+#include <algorithm>
+#include <climits>
+
+#include "calls/backends/hidden_descriptors.hpp"
 #include "calls/wrappers/operations/descriptors.hpp"
 #include "calls/wrappers/operations/names.hpp"
 #include "calls/wrappers/operations/opening.hpp"
@@ -12,6 +16,11 @@ namespace {
 
 constexpr int ofd_set_lock = 37;       // F_OFD_SETLK
 constexpr int ofd_set_lock_wait = 38;  // F_OFD_SETLKW
+
+/// Of ours, in whatever room: the application did not open it.
+bool is_ours(int fd) {
+    return descriptors::is_own(fd) || hidden_descriptors::is_hidden(fd);
+}
 
 bool sets_lock(int command) {
     return command == F_SETLK || command == F_SETLKW || command == ofd_set_lock || command == ofd_set_lock_wait;
@@ -98,7 +107,9 @@ int close_others(unsigned first, unsigned last, int flags) {
                 end = static_cast<unsigned>(own);
             }
         }
-        const bool stopped = descriptors::is_own(static_cast<int>(end));
+        const int hidden = hidden_descriptors::next(static_cast<int>(std::min<unsigned>(first, INT_MAX)));
+        if (hidden >= 0 && static_cast<unsigned>(hidden) < end) end = static_cast<unsigned>(hidden);
+        const bool stopped = is_ours(static_cast<int>(end));
         if (!stopped || end > first) {
             const long result = direct::call(SYS_close_range, first, stopped ? end - 1 : end, flags);
             if (result < 0) return with_errno(result);
@@ -148,7 +159,7 @@ LOCKF(lockf64)
 #define CLOSE(symbol)                                                                      \
     HALCYON_WRAPPER(symbol, int, (int fd));                                                \
     int halcyon_wrap_##symbol(int fd) {                                                    \
-        if (descriptors::is_own(fd)) [[unlikely]] {                                        \
+        if (is_ours(fd)) [[unlikely]] {                                                    \
             errno = EBADF; /* the application did not open it */                           \
             return -1;                                                                     \
         }                                                                                  \

@@ -246,7 +246,7 @@ const char* start() {
 
 bool is_standard_stream_on_backend() {
     for (int fd = 0; fd <= STDERR_FILENO; ++fd) {
-        char name[160];
+        char name[PATH_MAX];
         const size_t length = direct::path_of(fd, name, sizeof name);
         if (backends::is_placeholder({name, length})) return true;
     }

@@ -1,0 +1,400 @@
+// log_backend: what it opens, and descriptors.
+#include "logfs/backend/log_backend.hpp"
+
+#include <fcntl.h>
+#include <sys/timex.h>
+#include <sys/utsname.h>
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+#include <new>
+
+#include "calls/backends/backend_files.hpp"
+#include "calls/backends/hidden_descriptors.hpp"
+#include "calls/state/direct_call.hpp"
+#include "logfs/backend/attributes.hpp"
+#include "logfs/backend/backend_state.hpp"
+#include "logfs/backend/direct_files.hpp"
+#include "logfs/backend/remove_tree.hpp"
+
+namespace halcyon::logfs {
+
+constinit node_settings state::settings{};
+constinit log_nodes state::nodes{};
+constinit open_handles state::handles{};
+
+namespace {
+
+namespace direct = calls::direct;
+
+constexpr int most_mounts = 8;
+constinit const log_backend* started[most_mounts] = {};
+constexpr std::string_view below_placeholder = "/halcyon-descriptor";
+
+/// A descriptor is open for the other thing: what reaches it past the wrappers gets EBADF, not the empty file, nor goes
+/// to it. One for both shows that it is empty: the kernel locks (flock) no file that is open for neither.
+int access_of_placeholder(int flags) {
+    return (flags & O_ACCMODE) == O_RDONLY ? O_WRONLY : O_RDONLY;
+}
+
+int64_t bound_of_clock_ns() {
+    constexpr int64_t undisciplined_ns = 16'000'000'000;
+    timex now{};
+    if (direct::call(SYS_adjtimex, direct::address(&now)) < 0) return undisciplined_ns;
+    return std::min(int64_t{now.maxerror} * 1000, undisciplined_ns);
+}
+
+void read_boot_id(char* out, size_t room) {
+    const int fd = direct::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return;
+    constexpr size_t digits = 36;
+    if (direct::read(fd, out, std::min(digits, room - 1)) < 0) out[0] = '\0';
+    direct::close(fd);
+}
+
+bool is_below(std::string_view path, std::string_view root) {
+    return path.starts_with(root) && (path.size() == root.size() || path[root.size()] == '/');
+}
+
+bool is_below_any(std::string_view path) {
+    return std::any_of(std::begin(started), std::end(started),
+                       [&](const log_backend* each) { return each != nullptr && is_below(path, each->root()); });
+}
+
+/// Whether the user may open the file so: its marker says.
+int expect_access(int container, bool is_plfs, int flags) {
+    if ((flags & O_PATH) != 0) return 0;
+    const bool cuts = (flags & O_TRUNC) != 0;
+    const int access = cuts && (flags & O_ACCMODE) == O_RDONLY ? O_RDWR : flags & O_ACCMODE;
+    if (is_plfs && access != O_RDONLY) return -EROFS;
+    const char* const name = is_plfs ? ".plfsaccess113918400" : "halcyon-container";
+    const auto fd = static_cast<int>(direct::call(SYS_openat, container, direct::address(name), access | O_CLOEXEC));
+    if (fd >= 0) direct::close(fd);
+    return fd < 0 ? fd : 0;
+}
+
+bool has_marker(int container) {
+    struct stat there {};
+    return direct_files().status_at(container, "halcyon-container", there) == 0;
+}
+
+/// What the kernel keeps for an open file whatever becomes of its descriptor: which access it has.
+void keep_access(int fd, int flags) {
+    direct::call(SYS_fcntl, fd, F_SETSIG, 1 + (flags & O_ACCMODE));
+}
+int kept_access(int fd, int status) {
+    const long kept = direct::call(SYS_fcntl, fd, F_GETSIG);
+    if (kept >= 1 && kept <= 1 + O_RDWR) return static_cast<int>(kept - 1);
+    return status & O_ACCMODE;
+}
+
+}  // namespace
+
+void start_backends(const backend_settings& how) {
+    node_settings& all = state::settings;
+    std::string_view host = how.host;
+    utsname here{};
+    if (host.empty()) {
+        direct::call(SYS_uname, direct::address(&here));
+        host = here.nodename;
+    }
+    std::memcpy(all.who.host, host.data(), std::min(host.size(), sizeof all.who.host - 1));
+    read_boot_id(all.who.boot_id, sizeof all.who.boot_id);
+    all.who.rank = how.rank;
+    all.who.clock_bound_ns = bound_of_clock_ns();
+    calls::hidden_descriptors::start();
+    constexpr int few = 16;
+    all.reading.most_descriptors = static_cast<uint32_t>(std::clamp(calls::hidden_descriptors::room() / 4, few, 256));
+    state::nodes.start(all);
+    direct_files();
+}
+
+int log_backend::start(const char* directory) {
+    const int fd = direct::open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return fd;
+    root_length_ = direct::path_of(fd, root_, sizeof root_);
+    direct::close(fd);
+    if (root_length_ < 2) return -ENOENT;
+    const whole_path here("", root_);
+    found what;
+    if (const int failed = here.look(true, what); failed != 0) return failed;
+    if (what.is != kind::directory) return -ENOTDIR;
+    const auto free = std::find(std::begin(started), std::end(started), nullptr);
+    if (free != std::end(started)) *free = this;
+    return 0;
+}
+
+bool log_backend::answers(const char* path) {
+    const whole_path at(root(), path);
+    struct stat there {};
+    if (direct::call(SYS_newfstatat, AT_FDCWD, direct::address(at.c_str()), direct::address(&there), 0) != 0)
+        return true;
+    return S_ISDIR(there.st_mode) || (at.may_be_inside() && at.is_inside());
+}
+
+// --- opening ---
+
+int log_backend::open(const char* path, int flags, unsigned mode, handle& opened) {
+    const calls::blocked_signals whole;
+    constexpr int of_path = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+    if ((flags & O_PATH) != 0) flags &= of_path;
+    whole_path at(root(), path);
+    if ((flags & O_TMPFILE) == O_TMPFILE) return create_nameless(at, flags, mode & 07777, opened);
+    if ((flags & O_CREAT) != 0 && (flags & O_DIRECTORY) != 0) return -EINVAL;
+    // Others may create, rename and remove it meanwhile; a chain of links is followed one by one.
+    constexpr int most_tries = 40;
+    for (int tries = 0; tries < most_tries; ++tries) {
+        const int done = open_there(at, flags, mode & 07777, opened);
+        if (done == -EREMOTE) {
+            if (const int failed = at.follow_link(); failed != 0) return failed;
+        } else if (done != -ESTALE) {
+            return done;
+        }
+    }
+    return -ELOOP;
+}
+
+/// -ESTALE: it has changed meanwhile, try again. -EREMOTE: it is a link to where something is to be created.
+int log_backend::open_there(const whole_path& at, int flags, mode_t mode, handle& opened) {
+    const bool creates = (flags & O_CREAT) != 0;
+    const bool is_exclusive = creates && (flags & O_EXCL) != 0;
+    const bool follows = (flags & O_NOFOLLOW) == 0 && !is_exclusive;
+    const int fd = direct_files().open_at(AT_FDCWD, at.c_str(), O_RDONLY | O_DIRECTORY | (follows ? 0 : O_NOFOLLOW), 0);
+    if (fd >= 0) {
+        int done = -ENOTDIR;
+        if (!at.may_be_inside() || !at.is_inside()) {
+            if (!is_container(fd, ".")) return open_directory(fd, flags, opened);
+            done = open_container(fd, at, flags, opened);
+        }
+        direct_files().close(fd);
+        return done;
+    }
+    if (fd != -ENOENT && fd != -ENOTDIR && fd != -ELOOP) return fd;
+    found there;
+    const int looked = at.look(false, there);
+    if (looked == -ENOENT) return creates ? create(at, flags, mode, opened) : -ENOENT;
+    if (looked != 0) return looked;
+    if (is_exclusive) return -EEXIST;
+    if (S_ISLNK(there.state.st_mode)) {
+        if (!follows) return (flags & O_DIRECTORY) != 0 ? -ENOTDIR : -ELOOP;
+        return fd == -ENOENT && creates ? -EREMOTE : fd;
+    }
+    if ((flags & O_DIRECTORY) != 0 && there.is == kind::other) return -ENOTDIR;
+    return there.is == kind::other ? -EBUSY : -ESTALE;
+}
+
+/// `fd` is taken.
+int log_backend::open_directory(int fd, int flags, handle& opened) {
+    int failed = 0;
+    if ((flags & O_CREAT) != 0)
+        failed = (flags & O_EXCL) != 0 ? -EEXIST : -EISDIR;
+    else if ((flags & O_ACCMODE) != O_RDONLY || (flags & O_TRUNC) != 0)
+        failed = -EISDIR;
+    opened = failed != 0 ? 0 : state::handles.add(nullptr, fd, flags);
+    if (opened != 0) return 0;
+    direct_files().close(fd);
+    return failed != 0 ? failed : -ENFILE;
+}
+
+int log_backend::open_container(int fd, const whole_path& at, int flags, handle& opened) {
+    if ((flags & O_CREAT) != 0 && (flags & O_EXCL) != 0) return -EEXIST;
+    if ((flags & O_DIRECTORY) != 0) return -ENOTDIR;
+    if (const int failed = expect_access(fd, !has_marker(fd), flags); failed != 0) return failed;
+    log_node* node = nullptr;
+    const int failed = state::nodes.take(fd, at.c_str(), node);
+    if (failed == -ENOENT) return -ESTALE;
+    return failed != 0 ? failed : finish(*node, flags, opened);
+}
+
+int log_backend::create(const whole_path& at, int flags, mode_t mode, handle& opened) {
+    log_node* node = nullptr;
+    const int failed = state::nodes.create(at.c_str(), mode, node);
+    if (failed == -EEXIST) return (flags & O_EXCL) != 0 ? -EEXIST : -ESTALE;
+    if (failed != 0) return failed;
+    struct stat made {};
+    {
+        const held_lock alone(node->lock);
+        // The file mode creation mask is in `mode` already, and the kernel takes it once more.
+        if (direct_files().status(node->marker(), made) == 0 && (made.st_mode & 0777) != (mode & 0777))
+            attributes::set_mode(*node, mode);
+    }
+    return finish(*node, flags & ~O_TRUNC, opened);
+}
+
+/// O_TMPFILE: created as what was removed already. It cannot be given a name.
+int log_backend::create_nameless(const whole_path& folder, int flags, mode_t mode, handle& opened) {
+    if ((flags & O_ACCMODE) == O_RDONLY) return -EINVAL;
+    found there;
+    if (const int failed = folder.look(true, there); failed != 0) return failed;
+    if (there.is != kind::directory) return -ENOTDIR;
+    const whole_path at(root(), removed_name().c_str());
+    constexpr int temporary = O_TMPFILE | O_EXCL;
+    return create(at, (flags & ~temporary) | O_EXCL, mode, opened);
+}
+
+/// The node has one more user: what becomes `opened`, or nobody.
+int log_backend::finish(log_node& node, int flags, handle& opened) {
+    int failed = 0;
+    {
+        const held_lock alone(node.lock);
+        failed = node.ready();
+        auto done = failed == 0 ? node.file().refresh() : result<void>();
+        if (failed == 0 && done.ok() && (flags & O_TRUNC) != 0 && (flags & O_PATH) == 0) {
+            const auto size = node.file().size();
+            if (size.ok() && *size > 0) node.has_unpublished = true;
+            done = !size ? result<void>(size.why()) : *size > 0 ? node.file().truncate(0) : result<void>();
+        }
+        if (!done) failed = error_of(done.why());
+        if (failed == 0 && (flags & O_TRUNC) != 0) failed = node.publish();
+    }
+    opened = failed != 0 ? 0 : state::handles.add(&node, -1, flags);
+    if (opened != 0) return 0;
+    state::nodes.release(node);
+    return failed != 0 ? failed : -ENFILE;
+}
+
+int log_backend::open_again(handle opened, int flags, handle& again) {
+    const calls::blocked_signals whole;
+    const open_handle& now = state::handles.of(opened);
+    if (now.node == nullptr) {
+        const int fd = direct_files().open_at(now.directory, ".", O_RDONLY | O_DIRECTORY, 0);
+        return fd < 0 ? fd : open_directory(fd, flags, again);
+    }
+    if ((flags & O_DIRECTORY) != 0) return -ENOTDIR;
+    log_node& node = *now.node;
+    int failed = 0;
+    {
+        const held_lock alone(node.lock);
+        failed = node.ready();
+        if (failed == 0) failed = expect_access(node.file().of().directory(), node.is_plfs(), flags);
+    }
+    if (failed != 0) return failed;
+    state::nodes.share(node);
+    return finish(node, flags, again);
+}
+
+void log_backend::close(handle opened) {
+    const calls::blocked_signals whole;
+    log_node* const node = state::handles.of(opened).node;
+    const bool wrote = (state::handles.of(opened).flags & O_ACCMODE) != O_RDONLY;
+    state::handles.drop(opened);
+    if (node == nullptr) return;
+    {
+        const held_lock alone(node->lock);
+        if (wrote) static_cast<void>(node->publish());
+        if (node->has_record_locks) {  // whatever else of the process has the file open
+            struct flock all {};
+            all.l_type = F_UNLCK;
+            const int fd = node->placeholder();
+            if (fd >= 0) direct::call(SYS_fcntl, fd, F_SETLK, direct::address(&all));
+            node->has_record_locks = false;
+        }
+    }
+    state::nodes.release(*node);
+}
+
+// --- descriptors ---
+
+int log_backend::descriptor_of(handle opened, int flags) {
+    const calls::blocked_signals whole;
+    const open_handle& file = state::handles.of(opened);
+    if (file.node == nullptr)
+        return static_cast<int>(direct::call(SYS_openat, file.directory, direct::address("."),
+                                             O_RDONLY | O_DIRECTORY | (flags & (O_CLOEXEC | O_NONBLOCK))));
+    const held_lock alone(file.node->lock);
+    if (const int failed = file.node->ready(); failed != 0) return failed;
+    if (file.node->is_plfs()) return -ENOSYS;
+    const int directory = file.node->file().of().directory();
+    const int kept = flags & (O_APPEND | O_NONBLOCK | O_CLOEXEC);
+    int fd = open_placeholder(directory, access_of_placeholder(flags) | kept);
+    if (fd < 0 && fd != -EMFILE && fd != -ENFILE) fd = open_placeholder(directory, O_RDONLY | kept);
+    // Nothing can be put there, as into a container of PLFS: then no other program can be given the descriptor.
+    if (fd < 0) return fd == -EMFILE || fd == -ENFILE ? fd : -ENOSYS;
+    keep_access(fd, flags);
+    return fd;
+}
+
+int log_backend::adopt_descriptor(int fd, const char* name, handle& opened, int& access) {
+    const std::string_view all(name);
+    const bool is_here = is_below(all, root());
+    const bool is_placeholder = all.ends_with(below_placeholder);
+    // A container that was moved away is the first one's.
+    const bool is_away = is_placeholder && started[0] == this && !is_below_any(all);
+    if (!is_here && !is_away) return -EBADF;
+    const calls::blocked_signals whole;
+    struct stat here {};
+    if (direct_files().status(fd, here) != 0) return -EBADF;
+    if (!is_placeholder) {
+        if (!S_ISDIR(here.st_mode) || is_container(fd, ".")) return -EBADF;
+        const whole_path at(root(), all.size() == root_length_ ? "/" : name + root_length_);
+        if (at.may_be_inside() && at.is_inside()) return -EBADF;
+        const int own = direct_files().open_at(fd, ".", O_RDONLY | O_DIRECTORY, 0);
+        access = O_RDONLY;
+        return own < 0 ? -EBADF : open_directory(own, O_RDONLY, opened);
+    }
+    const std::string_view folder = without_placeholder(all);
+    char path[PATH_MAX];
+    if (!S_ISREG(here.st_mode) || folder.size() >= sizeof path) return -EBADF;
+    std::memcpy(path, folder.data(), folder.size());
+    path[folder.size()] = '\0';
+    const int container = direct_files().open_at(AT_FDCWD, path, O_RDONLY | O_DIRECTORY, 0);
+    if (container < 0) return -EBADF;
+    struct stat there {};
+    log_node* node = nullptr;
+    int failed = -EBADF;
+    const bool is_it = direct_files().status_at(container, calls::backends::own_placeholder.data(), there) == 0 &&
+                       there.st_ino == here.st_ino && there.st_dev == here.st_dev;
+    if (is_it && is_container(container, ".")) failed = state::nodes.take(container, path, node);
+    direct_files().close(container);
+    if (failed != 0) return -EBADF;
+    const int status = direct::flags_of(fd);
+    access = kept_access(fd, status);
+    return finish(*node, access | (status & (O_APPEND | O_SYNC | O_DSYNC)), opened);
+}
+
+ssize_t log_backend::path_of(handle opened, char* out, size_t room) {
+    const calls::blocked_signals whole;
+    const open_handle& file = state::handles.of(opened);
+    char text[PATH_MAX + 64];
+    size_t length = 0;
+    if (file.node != nullptr) {
+        const held_lock alone(file.node->lock);
+        length = file.node->is_removed() ? 0 : file.node->path(text, sizeof text);
+    } else {
+        length = direct::path_of(file.directory, text, sizeof text);
+        if (std::string_view(text, length).ends_with(" (deleted)")) length = 0;
+    }
+    const std::string_view all(text, length);
+    if (length == 0 || !is_below(all, root())) return -ENOENT;
+    const std::string_view below = all.size() == root_length_ ? std::string_view("/") : all.substr(root_length_);
+    if (below.size() >= room) return -ENAMETOOLONG;
+    std::memcpy(out, below.data(), below.size());
+    out[below.size()] = '\0';
+    return static_cast<ssize_t>(below.size());
+}
+
+int log_backend::next_entry(handle directory, uint64_t& after, entry& out) {
+    open_handle& of = state::handles.of(directory);
+    if (of.node != nullptr) return -ENOTDIR;
+    const held_lock alone(of.listing_lock);
+    if (of.listing == nullptr)
+        of.listing = static_cast<directory_listing*>(direct_files().take_pages(sizeof(directory_listing)));
+    if (of.listing == nullptr) return -ENOMEM;
+    if (after == 0) new (of.listing) directory_listing;
+    return of.listing->next(of.directory, after, out);
+}
+
+// --- processes ---
+
+void log_backend::after_fork() {
+    state::nodes.after_fork();
+    state::handles.after_fork();
+}
+
+void log_backend::before_exec() {
+    const calls::blocked_signals whole;
+    state::nodes.before_exec();
+}
+
+}  // namespace halcyon::logfs

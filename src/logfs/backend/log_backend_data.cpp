@@ -1,0 +1,218 @@
+// log_backend: data, sizes and locks of what is open.
+#include <fcntl.h>
+#include <linux/falloc.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+
+#include "calls/state/direct_call.hpp"
+#include "calls/state/standard_error.hpp"
+#include "logfs/backend/attributes.hpp"
+#include "logfs/backend/backend_state.hpp"
+#include "logfs/backend/direct_files.hpp"
+#include "logfs/backend/log_backend.hpp"
+#include "logfs/backend/private_copy.hpp"
+
+namespace halcyon::logfs {
+namespace {
+
+namespace direct = calls::direct;
+
+int64_t total_of(const iovec* pieces, int count) {
+    int64_t sum = 0;
+    for (int i = 0; i < count; ++i) sum += static_cast<int64_t>(pieces[i].iov_len);
+    return sum;
+}
+
+/// With the node of an open container, ready and locked; what `work` returns, or -errno.
+template <class Work>
+int64_t with_open(const open_handle& file, int64_t of_directory, Work work) {
+    if (file.node == nullptr) return of_directory;
+    const held_lock alone(file.node->lock);
+    if (const int failed = file.node->ready(); failed != 0) return failed;
+    return work(*file.node);
+}
+
+int64_t outcome(const result<void>& done) {
+    return done.ok() ? 0 : error_of(done.why());
+}
+
+/// As much as there is; at the end of the file, behind a look at whether that is still there.
+int64_t read_pieces(log_node& of, const iovec* pieces, int count, int64_t offset) {
+    log_file& file = of.file();
+    if (of.others_published()) {
+        if (const auto fresh = file.refresh(); !fresh) return error_of(fresh.why());
+    }
+    int64_t moved = 0;
+    bool has_looked_again = false;
+    for (int i = 0; i < count; ++i) {
+        auto* const base = static_cast<std::byte*>(pieces[i].iov_base);
+        for (size_t done = 0; done < pieces[i].iov_len;) {
+            const auto read = file.read(offset + moved, {base + done, pieces[i].iov_len - done});
+            if (!read) return moved > 0 ? moved : error_of(read.why());
+            if (*read == 0) {
+                if (has_looked_again) return moved;
+                has_looked_again = true;
+                if (const auto fresh = file.refresh(); !fresh) return moved > 0 ? moved : error_of(fresh.why());
+            }
+            done += static_cast<size_t>(*read);
+            moved += *read;
+        }
+    }
+    return moved;
+}
+
+/// O_SYNC and O_DSYNC: what was written is on the device.
+int64_t synced(log_node& of, int flags, int64_t moved) {
+    of.has_unpublished = true;
+    if ((flags & O_SYNC) == 0 && (flags & O_DSYNC) == 0) return moved;
+    const int failed = of.sync();
+    return failed != 0 ? failed : moved;
+}
+
+void tell_of_mapping(std::string_view path) {
+    static std::atomic<bool> told{false};
+    if (told.exchange(true)) return;
+    char line[PATH_MAX + 200];
+    const int length = snprintf(line, sizeof line,
+                                "halcyon: %.*s: a writable shared mapping of a log container was refused (ENODEV); "
+                                "msync cannot send stores to a log\n",
+                                static_cast<int>(path.size()), path.data());
+    calls::standard_error::say(line, length);
+}
+
+}  // namespace
+
+ssize_t log_backend::read(handle opened, const iovec* pieces, int count, int64_t offset) {
+    if (offset < 0) return -EINVAL;
+    return with_open(state::handles.of(opened), -EISDIR,
+                     [&](log_node& of) { return read_pieces(of, pieces, count, offset); });
+}
+
+ssize_t log_backend::write(handle opened, const iovec* pieces, int count, int64_t offset) {
+    if (offset < 0) return -EINVAL;
+    const open_handle& file = state::handles.of(opened);
+    const int64_t bytes = total_of(pieces, count);
+    return with_open(file, -EBADF, [&](log_node& of) -> int64_t {
+        if (bytes == 0) return 0;
+        const auto written = of.file().write(offset, pieces, count);
+        return written.ok() ? synced(of, file.flags, *written) : error_of(written.why());
+    });
+}
+
+ssize_t log_backend::append(handle opened, const iovec* pieces, int count, int64_t& offset) {
+    const open_handle& file = state::handles.of(opened);
+    const int64_t bytes = total_of(pieces, count);
+    return with_open(file, -EBADF, [&](log_node& of) -> int64_t {
+        if (bytes == 0) return 0;
+        const auto written = of.file().append(pieces, count);
+        if (!written) return error_of(written.why());
+        offset = written->offset;
+        return synced(of, file.flags, written->bytes);
+    });
+}
+
+int log_backend::stat(handle opened, struct stat& out) {
+    const open_handle& file = state::handles.of(opened);
+    if (file.node == nullptr) return direct_files().status(file.directory, out);
+    return static_cast<int>(with_open(file, 0, [&](log_node& of) -> int64_t {
+        if (const auto fresh = of.file().refresh(); !fresh) return error_of(fresh.why());
+        return attributes::read(of, out);
+    }));
+}
+
+int log_backend::resize(handle opened, int64_t bytes) {
+    if (bytes < 0) return -EINVAL;
+    return static_cast<int>(with_open(state::handles.of(opened), -EINVAL, [&](log_node& of) {
+        of.has_unpublished = true;
+        const int64_t done = outcome(of.file().truncate(bytes));
+        return done != 0 ? done : of.publish();
+    }));
+}
+
+/// No room is taken ahead: a log has no place for what is not written yet.
+int log_backend::reserve(handle opened, int mode, int64_t offset, int64_t bytes) {
+    if (offset < 0 || bytes <= 0) return -EINVAL;
+    if (bytes > INT64_MAX - offset) return -EFBIG;
+    constexpr int keeps_size = FALLOC_FL_KEEP_SIZE;
+    const bool erases = mode == (FALLOC_FL_PUNCH_HOLE | keeps_size) || (mode & ~keeps_size) == FALLOC_FL_ZERO_RANGE;
+    if (!erases && (mode & ~keeps_size) != 0) return -EOPNOTSUPP;
+    return static_cast<int>(with_open(state::handles.of(opened), -EBADF, [&](log_node& of) -> int64_t {
+        log_file& file = of.file();
+        if (const auto fresh = file.refresh(); !fresh) return error_of(fresh.why());
+        const auto size = file.size();
+        if (!size) return error_of(size.why());
+        const int64_t end = std::min(offset + bytes, *size);
+        of.has_unpublished = true;
+        if (erases && end > offset) {
+            if (const auto erased = file.erase(offset, end - offset); !erased) return error_of(erased.why());
+        }
+        if ((mode & keeps_size) != 0 || *size >= offset + bytes) return 0;
+        return outcome(file.reach(offset + bytes));
+    }));
+}
+
+/// From then on, also what others had made known before is seen.
+int log_backend::sync(handle opened, bool /*data_only*/) {
+    const open_handle& file = state::handles.of(opened);
+    if (file.node == nullptr) return static_cast<int>(direct::call(SYS_fsync, file.directory));
+    return static_cast<int>(with_open(file, 0, [&](log_node& of) -> int64_t {
+        if (const int failed = of.sync(); failed != 0) return failed;
+        return outcome(of.file().refresh());
+    }));
+}
+
+int64_t log_backend::next_of(handle opened, int whence, int64_t offset, int64_t size) {
+    return with_open(state::handles.of(opened), -EINVAL, [&](log_node& of) -> int64_t {
+        const auto next = whence == SEEK_DATA ? of.file().next_data(offset) : of.file().next_hole(offset);
+        if (!next) return error_of(next.why());
+        if (*next >= 0) return *next;
+        return whence == SEEK_DATA ? -ENXIO : size;
+    });
+}
+
+// --- locks: who gets one sees what others wrote before they gave theirs back ---
+
+int log_backend::lock(handle opened, int command, struct flock& range) {
+    const open_handle& file = state::handles.of(opened);
+    const bool releases = command != F_GETLK && range.l_type == F_UNLCK;
+    const int64_t fd = with_open(file, file.directory, [&](log_node& of) -> int64_t {
+        if (releases) static_cast<void>(of.publish());
+        return of.placeholder();
+    });
+    if (fd < 0) return static_cast<int>(fd);
+    // Not with the node's lock: it may take long, and a signal may end it.
+    const auto done = static_cast<int>(direct::call(SYS_fcntl, fd, command, direct::address(&range)));
+    if (done != 0 || command == F_GETLK || releases || file.node == nullptr) return done;
+    return static_cast<int>(with_open(file, 0, [&](log_node& of) {
+        of.has_record_locks = true;
+        return outcome(of.file().refresh());
+    }));
+}
+
+int log_backend::lock_whole(handle opened, int fd, int operation) {
+    const open_handle& file = state::handles.of(opened);
+    const bool releases = (operation & ~LOCK_NB) == LOCK_UN;
+    if (releases && file.node != nullptr) with_open(file, 0, [&](log_node& of) -> int64_t { return of.publish(); });
+    const auto done = static_cast<int>(direct::call(SYS_flock, fd, operation));
+    if (done != 0 || releases) return done;
+    return static_cast<int>(with_open(file, 0, [&](log_node& of) -> int64_t { return outcome(of.file().refresh()); }));
+}
+
+int64_t log_backend::map(handle opened, void* at, size_t bytes, int protection, int flags, int64_t offset) {
+    const int64_t mapped = with_open(state::handles.of(opened), -ENODEV, [&](log_node& of) -> int64_t {
+        if (const auto fresh = of.file().refresh(); !fresh) return error_of(fresh.why());
+        return map_copy(of, at, bytes, protection, flags, offset);
+    });
+    if (mapped != -ENODEV) return mapped;
+    char path[PATH_MAX];
+    const ssize_t length = path_of(opened, path, sizeof path);
+    tell_of_mapping(length > 0 ? std::string_view(path, static_cast<size_t>(length)) : "a file");
+    return mapped;
+}
+
+}  // namespace halcyon::logfs

@@ -1,0 +1,284 @@
+// log_backend: names and attributes.
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/statfs.h>
+
+#include <cerrno>
+
+#include "calls/state/direct_call.hpp"
+#include "logfs/backend/attributes.hpp"
+#include "logfs/backend/backend_state.hpp"
+#include "logfs/backend/direct_files.hpp"
+#include "logfs/backend/log_backend.hpp"
+#include "logfs/backend/remove_tree.hpp"
+
+namespace halcyon::logfs {
+namespace {
+
+namespace direct = calls::direct;
+
+int rename_to(const char* from, const char* to, unsigned flags) {
+    return direct_files().rename_at(AT_FDCWD, from, AT_FDCWD, to, flags);
+}
+
+/// Whether the one lies below the other.
+bool is_above(const whole_path& one, const whole_path& other) {
+    const std::string_view path = one.view();
+    return other.view().starts_with(path) && other.view().size() > path.size() && other.view()[path.size()] == '/';
+}
+
+bool is_not_empty(int error) {
+    return error == -ENOTEMPTY || error == -EEXIST;
+}
+
+}  // namespace
+
+/// With the container of this path, up to date and locked.
+template <class Work>
+int log_backend::with_node(const whole_path& at, Work work) {
+    const calls::blocked_signals whole;
+    constexpr int most_tries = 16;
+    for (int tries = 0; tries < most_tries; ++tries) {
+        const int fd = direct_files().open_at(AT_FDCWD, at.c_str(), O_RDONLY | O_DIRECTORY, 0);
+        if (fd < 0) return fd;
+        log_node* node = nullptr;
+        int done = state::nodes.take(fd, at.c_str(), node);
+        direct_files().close(fd);
+        if (done == -ESTALE || done == -ENOENT) continue;
+        if (done != 0) return done;
+        {
+            const held_lock alone(node->lock);
+            done = node->ready();
+            if (done == 0) {
+                const auto fresh = node->file().refresh();
+                done = fresh.ok() ? work(*node) : error_of(fresh.why());
+            }
+        }
+        state::nodes.release(*node);
+        return done;
+    }
+    return -ESTALE;
+}
+
+int log_backend::stat_path(const char* path, bool follow, struct stat& out) {
+    const whole_path at(root(), path);
+    found there;
+    if (const int failed = at.look(follow, there); failed != 0) return failed;
+    if (there.is == kind::container) return with_node(at, [&](log_node& of) { return attributes::read(of, out); });
+    out = there.state;
+    return 0;
+}
+
+int log_backend::access(const char* path, int mode) {
+    const whole_path at(root(), path);
+    found there;
+    if (const int failed = at.look(true, there); failed != 0) return failed;
+    if (there.is != kind::container)
+        return static_cast<int>(direct::call(SYS_faccessat, AT_FDCWD, direct::address(at.c_str()), mode));
+    for (const char* const name : {"/halcyon-container", "/.plfsaccess113918400"}) {
+        const whole_path marker(at.view(), name);
+        const long done = direct::call(SYS_faccessat, AT_FDCWD, direct::address(marker.c_str()), mode);
+        if (done != -ENOENT) return static_cast<int>(done);
+    }
+    return -ENOENT;
+}
+
+// --- removing ---
+
+/// The container has no name any more. Below the mount's own directory where that may be, so that its folder can be
+/// removed while somebody has it open; else beside where it was.
+int log_backend::put_aside(const char* path) {
+    // What killed processes were removing.
+    if (!has_swept_.exchange(true)) sweep(root_, false);
+    const short_name gone = removed_name();
+    const whole_path below(root(), gone.c_str());
+    int done = rename_to(path, below.c_str(), 0);
+    if (done == 0) {
+        remove_unused(below.c_str());
+        return 0;
+    }
+    const std::string_view all(path);
+    const whole_path beside(all.substr(0, all.rfind('/')), gone.c_str());
+    done = rename_to(path, beside.c_str(), 0);
+    if (done == 0) remove_unused(beside.c_str());
+    return done;
+}
+
+int log_backend::unlink(const char* path) {
+    const whole_path at(root(), path);
+    if (at.is_root()) return -EISDIR;
+    found there;
+    if (const int failed = at.look(false, there); failed != 0) return failed;
+    if (there.is == kind::directory) return -EISDIR;
+    if (there.is == kind::other) return direct_files().remove_at(AT_FDCWD, at.c_str(), false);
+    const calls::blocked_signals whole;
+    return put_aside(at.c_str());
+}
+
+int log_backend::remove_directory(const char* path) {
+    const whole_path at(root(), path);
+    if (at.is_root()) return -EBUSY;
+    found there;
+    if (const int failed = at.look(false, there); failed != 0) return failed;
+    if (there.is != kind::directory) return -ENOTDIR;
+    const int done = direct_files().remove_at(AT_FDCWD, at.c_str(), true);
+    if (!is_not_empty(done)) return done;
+    const calls::blocked_signals whole;
+    sweep(at.c_str(), true);
+    return direct_files().remove_at(AT_FDCWD, at.c_str(), true);
+}
+
+// --- renaming ---
+
+/// What has the name `to`, a file, is replaced by the container `from` or replaces it: they change places, so that the
+/// name always stands for one of them, and what has the name `from` then goes.
+int log_backend::exchange_and_remove(const whole_path& from, const whole_path& to, bool removes_container) {
+    const calls::blocked_signals whole;
+    const auto remove = [&](const char* what) {
+        return removes_container ? put_aside(what) : direct_files().remove_at(AT_FDCWD, what, false);
+    };
+    int done = rename_to(from.c_str(), to.c_str(), RENAME_EXCHANGE);
+    if (done == 0) {
+        done = remove(from.c_str());
+        if (done != 0) rename_to(from.c_str(), to.c_str(), RENAME_EXCHANGE);
+        return done;
+    }
+    if (done != -EINVAL && done != -ENOSYS) return done;
+    // A file system that cannot do that: for a moment, nothing has the name.
+    done = remove(to.c_str());
+    return done != 0 ? done : rename_to(from.c_str(), to.c_str(), 0);
+}
+
+int log_backend::rename(const char* from, const char* to, unsigned flags) {
+    if ((flags & ~(RENAME_NOREPLACE | RENAME_EXCHANGE)) != 0 || flags == (RENAME_NOREPLACE | RENAME_EXCHANGE))
+        return -EINVAL;
+    const whole_path source(root(), from);
+    const whole_path target(root(), to);
+    if (source.is_root() || target.is_root()) return -EBUSY;
+    if (const int failed = source.expect_parent(); failed != 0) return failed;
+    if (const int failed = target.expect_parent(); failed != 0) return failed;
+    found moved;
+    found replaced;
+    if (const int failed = source.look(false, moved); failed != 0) return failed;
+    const int nothing = target.look(false, replaced);
+    if (nothing != 0 && nothing != -ENOENT) return nothing;
+    const bool is_plain = moved.is != kind::container && (nothing != 0 || replaced.is != kind::container);
+    if (nothing != 0 || flags != 0) return rename_to(source.c_str(), target.c_str(), flags);
+    if (is_plain) {
+        const int done = rename_to(source.c_str(), target.c_str(), 0);
+        if (!is_not_empty(done) || replaced.is != kind::directory || is_above(target, source)) return done;
+        const calls::blocked_signals whole;
+        sweep(target.c_str(), true);
+        return rename_to(source.c_str(), target.c_str(), 0);
+    }
+    if (moved.is == kind::directory) return is_above(source, target) ? -EINVAL : -ENOTDIR;
+    if (replaced.is == kind::directory) return is_above(target, source) ? -ENOTEMPTY : -EISDIR;
+    if (moved.state.st_ino == replaced.state.st_ino && moved.state.st_dev == replaced.state.st_dev) return 0;
+    return exchange_and_remove(source, target, replaced.is == kind::container);
+}
+
+// --- what the kernel does, but not within a container ---
+
+int log_backend::make_directory(const char* path, unsigned mode) {
+    const whole_path at(root(), path);
+    if (const int failed = at.expect_parent(); failed != 0) return failed;
+    const int done = direct_files().make_directory_at(AT_FDCWD, at.c_str(), mode);
+    struct stat made {};
+    if (done != 0 || direct_files().status_at(AT_FDCWD, at.c_str(), made) != 0) return done;
+    // The file mode creation mask is in `mode` already, and the kernel takes it once more.
+    if (((made.st_mode ^ mode) & 0777) != 0)
+        direct_files().set_mode_at(AT_FDCWD, at.c_str(), (made.st_mode & 07000) | (mode & 0777));
+    return 0;
+}
+
+int log_backend::link(const char* from, const char* to) {
+    const whole_path source(root(), from);
+    const whole_path target(root(), to);
+    found linked;
+    if (const int failed = source.look(false, linked); failed != 0) return failed;
+    if (const int failed = target.expect_parent(); failed != 0) return failed;
+    if (linked.is != kind::other) return -EPERM;  // a container has one name
+    return static_cast<int>(direct::call(SYS_linkat, AT_FDCWD, direct::address(source.c_str()), AT_FDCWD,
+                                         direct::address(target.c_str()), 0));
+}
+
+int log_backend::make_symbolic_link(const char* target, const char* path) {
+    const whole_path at(root(), path);
+    if (const int failed = at.expect_parent(); failed != 0) return failed;
+    return static_cast<int>(
+        direct::call(SYS_symlinkat, direct::address(target), AT_FDCWD, direct::address(at.c_str())));
+}
+
+ssize_t log_backend::read_link(const char* path, char* out, size_t room) {
+    const whole_path at(root(), path);
+    found there;
+    if (const int failed = at.look(false, there); failed != 0) return failed;
+    if (there.is != kind::other) return -EINVAL;
+    return direct::call(SYS_readlinkat, AT_FDCWD, direct::address(at.c_str()), direct::address(out),
+                        static_cast<long>(room));
+}
+
+// --- attributes ---
+
+int log_backend::set_mode(const char* path, unsigned mode) {
+    const whole_path at(root(), path);
+    found there;
+    if (const int failed = at.look(true, there); failed != 0) return failed;
+    if (there.is == kind::container) return with_node(at, [&](log_node& of) { return attributes::set_mode(of, mode); });
+    return direct_files().set_mode_at(AT_FDCWD, at.c_str(), mode);
+}
+
+int log_backend::set_owner(const char* path, bool follow, uid_t user, gid_t group) {
+    const whole_path at(root(), path);
+    found there;
+    if (const int failed = at.look(follow, there); failed != 0) return failed;
+    if (there.is == kind::container)
+        return with_node(at, [&](log_node& of) { return attributes::set_owner(of, user, group); });
+    return static_cast<int>(direct::call(SYS_fchownat, AT_FDCWD, direct::address(at.c_str()), user, group,
+                                         follow ? 0 : AT_SYMLINK_NOFOLLOW));
+}
+
+int log_backend::set_times(const char* path, bool follow, const timespec times[2]) {
+    const whole_path at(root(), path);
+    found there;
+    if (const int failed = at.look(follow, there); failed != 0) return failed;
+    if (there.is == kind::container)
+        return with_node(at, [&](log_node& of) { return attributes::set_times(of, times); });
+    return static_cast<int>(direct::call(SYS_utimensat, AT_FDCWD, direct::address(at.c_str()), direct::address(times),
+                                         follow ? 0 : AT_SYMLINK_NOFOLLOW));
+}
+
+/// Of a directory the kernel's, of a container ours.
+template <class OfDirectory, class OfContainer>
+int log_backend::change(handle opened, OfDirectory of_directory, OfContainer of_container) {
+    const open_handle& file = state::handles.of(opened);
+    if (file.node == nullptr) return static_cast<int>(of_directory(file.directory));
+    const held_lock alone(file.node->lock);
+    if (const int failed = file.node->ready(); failed != 0) return failed;
+    if (const auto fresh = file.node->file().refresh(); !fresh) return error_of(fresh.why());
+    return of_container(*file.node);
+}
+
+int log_backend::set_mode(handle opened, unsigned mode) {
+    return change(
+        opened, [&](int fd) { return direct::call(SYS_fchmod, fd, mode); },
+        [&](log_node& of) { return attributes::set_mode(of, mode); });
+}
+
+int log_backend::set_owner(handle opened, uid_t user, gid_t group) {
+    return change(
+        opened, [&](int fd) { return direct::call(SYS_fchown, fd, user, group); },
+        [&](log_node& of) { return attributes::set_owner(of, user, group); });
+}
+
+int log_backend::set_times(handle opened, const timespec times[2]) {
+    return change(
+        opened, [&](int fd) { return direct::call(SYS_utimensat, fd, 0, direct::address(times), 0); },
+        [&](log_node& of) { return attributes::set_times(of, times); });
+}
+
+int log_backend::stat_system(struct statfs& out) {
+    return static_cast<int>(direct::call(SYS_statfs, direct::address(root_), direct::address(&out)));
+}
+
+}  // namespace halcyon::logfs

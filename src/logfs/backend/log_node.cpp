@@ -1,0 +1,278 @@
+#include "logfs/backend/log_node.hpp"
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "calls/backends/backend_files.hpp"
+#include "calls/backends/hidden_descriptors.hpp"
+#include "calls/state/direct_call.hpp"
+#include "calls/state/standard_error.hpp"
+#include "logfs/backend/direct_files.hpp"
+#include "logfs/backend/whole_path.hpp"
+#include "logfs/container/format/dropping_name.hpp"
+
+namespace halcyon::logfs {
+namespace {
+
+namespace direct = calls::direct;
+namespace hidden = calls::hidden_descriptors;
+
+/// File systems that keep a page of a mapped file to one node until it is synced.
+bool is_between_nodes(int fd) {
+    struct statfs system {};
+    if (direct::fstatfs(fd, &system) != 0) return false;
+    switch (static_cast<uint32_t>(system.f_type)) {
+        case NFS_SUPER_MAGIC:
+        case SMB_SUPER_MAGIC:
+        case V9FS_MAGIC:
+        case 0x65735546u:  // FUSE
+        case 0xff534d42u:  // CIFS
+        case 0xfe534d42u:  // SMB2
+        case 0x00c36400u:  // Ceph
+        case 0x19830326u:  // BeeGFS
+            return true;
+        default:
+            return false;
+    }
+}
+
+bool are_the_same(int one, int other) {
+    struct stat first {};
+    struct stat second {};
+    return direct_files().status(one, first) == 0 && direct_files().status(other, second) == 0 &&
+           first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+}
+
+}  // namespace
+
+int error_of(const failure& why) {
+    if (why.kind == error_kind::config || why.kind == error_kind::internal) {
+        char line[1024];
+        const int length = snprintf(line, sizeof line, "halcyon: %s\n", why.message.c_str());
+        const bool fits = length < static_cast<int>(sizeof line);
+        calls::standard_error::say(line, fits ? length : static_cast<int>(sizeof line) - 1);
+    }
+    return why.system_errno > 0 ? -why.system_errno : why.system_errno < 0 ? why.system_errno : -EIO;
+}
+
+std::string_view without_placeholder(std::string_view name) {
+    name.remove_suffix(calls::backends::own_placeholder.size());
+    while (name.ends_with('/')) name.remove_suffix(1);
+    return name;
+}
+
+log_node::log_node(const node_settings& how) : how_(how) {}
+
+/// A lock that others see for as long as any process has this open file.
+int log_node::hold_marker(int directory) {
+    const char* const name = is_plfs_ ? file_->of().access_name() : marker_name.data();
+    int fd = direct_files().open_at(directory, name, O_RDONLY, 0);
+    if (fd == -EACCES) fd = direct_files().open_at(directory, name, O_WRONLY, 0);
+    if (fd < 0) return fd;
+    marker_ = fd;
+    // Where there are no such locks, nobody removes what another process may have open.
+    static_cast<void>(direct_files().lock_part(fd, open_place, 1, false, false));
+    return 0;
+}
+
+int log_node::identify(int directory) {
+    struct stat state {};
+    const int done = direct_files().status(directory, state);
+    device = state.st_dev;
+    inode = state.st_ino;
+    return done;
+}
+
+int log_node::open_file(const char* path, bool is_new, mode_t mode) {
+    opening wanted;
+    wanted.may_read = true;
+    wanted.may_write = !is_plfs_;
+    wanted.creates = is_new;
+    wanted.is_exclusive = is_new;
+    wanted.mode = mode;
+    wanted.host_directories = how_.host_directories;
+    wanted.writing = how_.writing;
+    wanted.reading = how_.reading;
+    writer_identity who = how_.who;
+    who.pid = direct::process_id();
+    auto* const made = new (room_) log_file(direct_files());
+    if (const auto opened = made->open(path, who, wanted); !opened) {
+        const int why = error_of(opened.why());
+        made->~log_file();
+        return why;
+    }
+    file_ = made;
+    return 0;
+}
+
+int log_node::create(const char* path, mode_t mode) {
+    if (const int failed = open_file(path, true, mode); failed != 0) return failed;
+    const int directory = file_->of().directory();
+    is_between_nodes_ = is_between_nodes(directory);
+    int failed = identify(directory);
+    if (failed == 0) failed = hold_marker(directory);
+    if (failed != 0) close_file();
+    return failed;
+}
+
+int log_node::open(int fd, const char* path) {
+    struct stat there {};
+    is_plfs_ = direct_files().status_at(fd, marker_name.data(), there) != 0;
+    is_between_nodes_ = is_between_nodes(fd);
+    if (const int failed = identify(fd); failed != 0) return failed;
+    int failed = open_file(path, false, 0);
+    // Renamed, and another has its name, between two looks.
+    if (failed == 0 && !are_the_same(file_->of().directory(), fd)) {
+        close_file();
+        failed = -ESTALE;
+    }
+    if (failed == 0) failed = hold_marker(fd);
+    if (failed != 0) close_file();
+    return failed;
+}
+
+int log_node::ready() {
+    if (file_ != nullptr) [[likely]]
+        return 0;
+    constexpr int most_renames = 16;
+    for (int tries = 0; tries < most_renames; ++tries) {
+        char now[PATH_MAX];
+        if (marker_ < 0 || path(now, sizeof now) == 0) return -EBADF;
+        const int failed = open_file(now, false, 0);
+        if (failed != 0 && failed != -ENOENT) return failed;
+        if (failed == -ENOENT) continue;
+        struct stat state {};
+        if (direct_files().status(file_->of().directory(), state) == 0 && state.st_dev == device &&
+            state.st_ino == inode)
+            return 0;
+        close_file();
+    }
+    return -ESTALE;
+}
+
+int open_placeholder(int directory, int flags) {
+    const auto open = [&](int with) {
+        return static_cast<int>(
+            direct::call(SYS_openat, directory, direct::address(calls::backends::own_placeholder.data()), with, 0666));
+    };
+    const int fd = open(flags);
+    if (fd != -ENOENT) return fd;
+    const int made = open(flags | O_CREAT | O_EXCL);
+    if (made == -EEXIST) return open(flags);
+    // Who may use the container needs it, whatever the umask takes: nothing is ever written to it.
+    if (made >= 0) direct::call(SYS_fchmod, made, 0666);
+    return made;
+}
+
+int log_node::placeholder() {
+    if (placeholder_ >= 0) return placeholder_;
+    if (is_plfs_) return -EROFS;  // it stays as PLFS made it
+    if (const int failed = ready(); failed != 0) return failed;
+    const int directory = file_->of().directory();
+    int fd = open_placeholder(directory, O_RDWR | O_CLOEXEC);
+    if (fd == -EACCES || fd == -EROFS) fd = open_placeholder(directory, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) placeholder_ = hidden::hide(fd);
+    return fd < 0 ? fd : placeholder_;
+}
+
+size_t log_node::path(char* out, size_t room) const {
+    const size_t length = direct::path_of(marker_, out, room);
+    const std::string_view all(out, length);
+    if (length == 0 || all.ends_with(" (deleted)")) return 0;
+    const size_t end = all.rfind('/');
+    if (end == std::string_view::npos || end == 0) return 0;
+    out[end] = '\0';
+    return end;
+}
+
+bool log_node::is_removed() const {
+    char now[PATH_MAX + 64];
+    const size_t length = path(now, sizeof now);
+    const std::string_view all(now, length);
+    return length == 0 || all.substr(all.rfind('/') + 1).starts_with(removed_prefix);
+}
+
+int log_node::publish() {
+    if (file_ == nullptr || !has_unpublished) return 0;
+    if (const auto done = file_->settle(); !done) return error_of(done.why());
+    if (is_between_nodes_) {
+        if (const auto done = file_->sync(); !done) return error_of(done.why());
+    }
+    tell_others();
+    return 0;
+}
+
+int log_node::sync() {
+    if (const auto done = file_->sync(); !done) return error_of(done.why());
+    if (has_unpublished) tell_others();
+    return 0;
+}
+
+/// By the time of the file that descriptors stand for: nobody writes to that.
+void log_node::tell_others() {
+    has_unpublished = false;
+    const char* const name = calls::backends::own_placeholder.data();
+    const int directory = file_->of().directory();
+    const auto touch = [&] { return direct::call(SYS_utimensat, directory, direct::address(name), 0, 0); };
+    if (touch() != -ENOENT) return;
+    if (const int fd = open_placeholder(directory, O_RDONLY | O_CLOEXEC); fd >= 0) direct::close(fd);
+    touch();
+}
+
+/// The kernel's clock for files is coarse: a time that is new is looked behind for as long as another change could have
+/// the same one.
+bool log_node::others_published() {
+    constexpr int64_t coarse_ns = 20'000'000;
+    constexpr int64_t old_ns = 1'000'000'000;
+    struct stat now {};
+    const char* const name = calls::backends::own_placeholder.data();
+    if (direct_files().status_at(file_->of().directory(), name, now) != 0) return false;
+    const int64_t told_ns = now.st_mtim.tv_sec * 1'000'000'000 + now.st_mtim.tv_nsec;
+    if (told_ns == told_ns_ && seen_ns_ == 0) return false;
+    const int64_t here_ns = monotonic_ns();
+    if (told_ns != told_ns_) {
+        told_ns_ = told_ns;
+        seen_ns_ = realtime_ns() - told_ns > old_ns ? 0 : here_ns;
+    } else if (here_ns - seen_ns_ > coarse_ns) {
+        seen_ns_ = 0;  // and for the last time
+    }
+    return true;
+}
+
+int log_node::close_file() {
+    if (file_ == nullptr) return 0;
+    log_file* const closing = std::exchange(file_, nullptr);
+    const auto done = closing->of().is_open() ? closing->close() : result<void>();
+    closing->~log_file();
+    return done.ok() ? 0 : error_of(done.why());
+}
+
+void log_node::close(char* path, size_t room) {
+    path[0] = '\0';
+    close_file();
+    if (marker_ >= 0 && is_removed() && this->path(path, room) == 0) path[0] = '\0';
+    if (placeholder_ >= 0) hidden::close(std::exchange(placeholder_, -1));
+    if (marker_ >= 0) hidden::close(std::exchange(marker_, -1));
+}
+
+/// What another thread was in the middle of when the process was forked is left as it lies: it may not be destroyed.
+void log_node::forget() {
+    log_file* const parents = std::exchange(file_, nullptr);
+    if (parents != nullptr && lock.is_free()) {
+        parents->abandon();
+        parents->~log_file();
+    }
+    lock.forget_others();
+    has_record_locks = has_unpublished = false;
+}
+
+}  // namespace halcyon::logfs

@@ -1,0 +1,106 @@
+#pragma once
+
+#include <climits>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "logfs/backend/process_lock.hpp"
+#include "logfs/container/log_file.hpp"
+
+namespace halcyon::logfs {
+
+/// How containers are opened by this process; set once, when it starts.
+struct node_settings {
+    writer_identity who;  ///< but for the process
+    reader_options reading;
+    writer_options writing;
+    uint32_t host_directories = 32;
+};
+
+/// A container that this process has open, whatever the number of its descriptors: one reader and, once something is
+/// written, one writer. Reads see at once what any thread of the process wrote.
+///
+/// What is held all the time is its marker, with a lock of the open file that says so to others who would remove it. It
+/// stays in a forked child, which opens everything else anew when it needs it: so does the process itself behind an
+/// exec that failed.
+class log_node {
+  public:
+    explicit log_node(const node_settings& how);
+    log_node(const log_node&) = delete;
+    log_node& operator=(const log_node&) = delete;
+
+    // --- with its lock, or before anybody else knows it ---
+
+    /// The container that the directory `fd` stands for. 0, or -errno.
+    int open(int fd, const char* path);
+    /// A new one. -EEXIST: something has the name.
+    int create(const char* path, mode_t mode);
+    /// It can be read and written. 0, or -errno: then nothing of it can be.
+    int ready();
+    [[nodiscard]] log_file& file() { return *file_; }
+    /// Its marker, whose attributes are the file's.
+    [[nodiscard]] int marker() const { return marker_; }
+    /// The file that all descriptors stand for; -errno. Its locks are those of the file.
+    int placeholder();
+    /// The container's path, as it is called now; 0: nobody knows.
+    size_t path(char* out, size_t room) const;
+    /// It has no name any more.
+    [[nodiscard]] bool is_removed() const;
+    [[nodiscard]] bool is_plfs() const { return is_plfs_; }
+    /// What was written here is older than all that others write after this, and they see it when they look. 0, or
+    /// -errno.
+    int publish();
+    /// The same, and it is on the device.
+    int sync();
+    /// Whether somebody published or synced something since this was asked last.
+    bool others_published();
+    /// Another program takes its place, or nobody has it open any more.
+    int close_file();
+    /// All but the memory. `path`: of a container that has no name any more, which is to be removed if nobody else has
+    /// it open; "": it has one.
+    void close(char* path, size_t room);
+    /// In a forked child.
+    void forget();
+
+    process_lock lock;
+    bool has_record_locks = false;
+    bool has_unpublished = false;  ///< something was written
+
+    // --- with the lock of log_nodes ---
+    log_node* next = nullptr;
+    uint64_t device = 0;
+    uint64_t inode = 0;
+    uint32_t references = 0;
+    bool is_known = false;  ///< to others than its first user
+
+  private:
+    int open_file(const char* path, bool is_new, mode_t mode);
+    int hold_marker(int directory);
+    int identify(int directory);
+    void tell_others();
+
+    const node_settings& how_;
+    bool is_plfs_ = false;
+    bool is_between_nodes_ = false;
+    int marker_ = -1;
+    int placeholder_ = -1;
+    int64_t told_ns_ = 0;       // when others published last, as that file says
+    int64_t seen_ns_ = 0;       // when this was seen first; 0: long ago
+    log_file* file_ = nullptr;  // in `room_`; null: it has to be opened
+    alignas(log_file) std::byte room_[sizeof(log_file)];
+};
+
+/// -errno of a failure; one that says that a container is damaged is told to people, too.
+int error_of(const failure& why);
+
+/// The file in a container that descriptors of applications stand for, opened as a descriptor like any other; -errno.
+int open_placeholder(int directory, int flags);
+
+/// The container's path, of that file's.
+std::string_view without_placeholder(std::string_view name);
+
+/// In the marker: who has the container open has a shared lock of this byte.
+inline constexpr int64_t open_place = INT64_MAX - 4096;
+
+}  // namespace halcyon::logfs

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "logfs/backend/log_node.hpp"
+#include "logfs/backend/whole_path.hpp"
+
+namespace halcyon::logfs {
+
+/// The containers that this process has open, each once. In a child of vfork, which lives in its parent's memory and
+/// has descriptors of its own, each is opened for itself, and nobody else knows it.
+class log_nodes {
+  public:
+    constexpr log_nodes() = default;
+
+    void start(const node_settings& how) { how_ = &how; }
+
+    /// The container that the directory `fd` stands for, which has this path. 0, or -errno; -ESTALE: it has it no more.
+    int take(int fd, const char* path, log_node*& out);
+    /// A new container. -EEXIST: something has the name.
+    int create(const char* path, mode_t mode, log_node*& out);
+    /// One more user.
+    void share(log_node& node);
+    /// One less; the last one closes it.
+    void release(log_node& node);
+
+    /// In a forked child: whatever its parent has open is opened anew when it is used.
+    void after_fork();
+    /// Writers say that they have ended.
+    void before_exec();
+
+  private:
+    static constexpr size_t chain_count = 256;
+
+    log_node* make();
+    static void give_back(log_node* node);
+    [[nodiscard]] log_node*& chain_of(uint64_t device, uint64_t inode);
+    [[nodiscard]] log_node* find(uint64_t device, uint64_t inode);
+    void add(log_node& node);
+    void remove(log_node& node);
+    log_node* share_known(uint64_t device, uint64_t inode);
+    log_node* add_or_share(log_node& fresh);
+    int wait_for(log_node& known, log_node*& out);
+    void forget(log_node& node);
+
+    const node_settings* how_ = nullptr;
+    process_lock lock_;
+    log_node* chains_[chain_count] = {};
+};
+
+/// Removes the container at this path, which has no name that applications know, unless a process has it open.
+void remove_unused(const char* path);
+
+}  // namespace halcyon::logfs

@@ -1,0 +1,101 @@
+#include "logfs/backend/remove_tree.hpp"
+
+#include <fcntl.h>
+
+#include <atomic>
+#include <cerrno>
+#include <climits>
+#include <cstring>
+#include <string_view>
+
+#include "base/clock.hpp"
+#include "calls/state/direct_call.hpp"
+#include "logfs/backend/direct_files.hpp"
+#include "logfs/backend/log_nodes.hpp"
+#include "logfs/backend/whole_path.hpp"
+#include "logfs/container/directory/names_in.hpp"
+#include "logfs/container/files/memory_source.hpp"
+
+namespace halcyon::logfs {
+namespace {
+
+/// A path, or a name, and one more below it.
+class joined {
+  public:
+    joined(std::string_view folder, std::string_view name) {
+        if (folder.size() + name.size() + 2 > sizeof text_) return;
+        char* end = static_cast<char*>(mempcpy(text_, folder.data(), folder.size()));
+        *end++ = '/';
+        end = static_cast<char*>(mempcpy(end, name.data(), name.size()));
+        *end = '\0';
+    }
+    [[nodiscard]] const char* c_str() const { return text_; }
+
+  private:
+    char text_[PATH_MAX + 256] = "";
+};
+
+int remove_below(int directory, const char* name, int depth) {
+    file_calls& files = direct_files();
+    int done = files.remove_at(directory, name, false);
+    if (done != -EISDIR && done != -EPERM) return done;
+    if (depth == 0) return -ELOOP;
+    // What is removed while it is listed may keep others from being listed.
+    constexpr int most_rounds = 8;
+    for (int round = 0; round < most_rounds; ++round) {
+        const int opened = files.open_at(directory, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+        if (opened < 0) return opened;
+        memory_source memory(files);
+        names_in(files, memory, opened, ".", [&](std::string_view found) {
+            char each[256];
+            if (found.size() >= sizeof each) return 0;
+            std::memcpy(each, found.data(), found.size());
+            each[found.size()] = '\0';
+            remove_below(opened, each, depth - 1);
+            return 0;
+        });
+        files.close(opened);
+        done = files.remove_at(directory, name, true);
+        if (done != -ENOTEMPTY && done != -EEXIST) return done;
+    }
+    return done;
+}
+
+/// Longer than any creation takes, and any difference of two clocks of a cluster.
+constexpr int64_t old_ns = int64_t{3600} * 1'000'000'000;
+
+bool is_old(const char* path) {
+    struct stat state {};
+    if (direct_files().status_at(AT_FDCWD, path, state) != 0) return false;
+    return realtime_ns() - state.st_mtim.tv_sec * 1'000'000'000 > old_ns;
+}
+
+}  // namespace
+
+short_name removed_name() {
+    static std::atomic<uint64_t> count{0};
+    return short_name("/")
+        .add(removed_prefix)
+        .add(static_cast<uint64_t>(realtime_ns()))
+        .add("-")
+        .add(static_cast<uint64_t>(calls::direct::process_id()))
+        .add("-")
+        .add(count.fetch_add(1));
+}
+
+int remove_tree(int directory, const char* name) {
+    constexpr int deepest = 4;  // a container has two levels
+    return remove_below(directory, name, deepest);
+}
+
+void sweep(const char* directory, bool all) {
+    memory_source memory(direct_files());
+    names_in(direct_files(), memory, AT_FDCWD, directory, [&](std::string_view found) {
+        const joined whole(directory, found);
+        if (found.starts_with(removed_prefix)) remove_unused(whole.c_str());
+        if (found.starts_with(begun_prefix) && (all || is_old(whole.c_str()))) remove_tree(AT_FDCWD, whole.c_str());
+        return 0;
+    });
+}
+
+}  // namespace halcyon::logfs

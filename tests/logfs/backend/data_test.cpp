@@ -1,0 +1,170 @@
+#include <linux/falloc.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <memory>
+
+#include "calls/backend_conformance/fixture.hpp"
+#include "logfs/backend/mounted_log.hpp"
+
+namespace halcyon::logfs {
+namespace {
+
+using calls::child_process;
+using calls::opened_file;
+using calls::signpost;
+
+class log_data : public log_test {
+  protected:
+    static int set_lock(const opened_file& file, short type, int command) {
+        struct flock all {};
+        all.l_type = type;
+        return files().lock(file.handle(), command, all);
+    }
+};
+
+TEST_F(log_data, holes_are_told) {
+    opened_file file(files(), path("f"), O_CREAT | O_RDWR);
+    EXPECT_EQ(file.write("text", 100'000), 4);
+    EXPECT_EQ(files().resize(file.handle(), 200'000), 0);
+    const auto next = [&](int whence, int64_t from) { return files().next_of(file.handle(), whence, from, 200'000); };
+    EXPECT_EQ(next(SEEK_DATA, 0), 100'000);
+    EXPECT_EQ(next(SEEK_DATA, 100'002), 100'002);
+    EXPECT_EQ(next(SEEK_DATA, 100'004), -ENXIO);
+    EXPECT_EQ(next(SEEK_HOLE, 0), 0);
+    EXPECT_EQ(next(SEEK_HOLE, 100'000), 100'004);
+}
+
+TEST_F(log_data, ranges_are_erased_and_reserved) {
+    opened_file file(files(), path("f"), O_CREAT | O_RDWR);
+    EXPECT_EQ(file.write(std::string(1000, 'x'), 0), 1000);
+    EXPECT_EQ(files().reserve(file.handle(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 10, 5000), 0);
+    EXPECT_EQ(file.size(), 1000);
+    EXPECT_EQ(file.read(2000, 0), std::string(10, 'x') + std::string(990, '\0'));
+    EXPECT_EQ(files().reserve(file.handle(), FALLOC_FL_ZERO_RANGE, 5, 2000), 0);
+    EXPECT_EQ(file.size(), 2005);
+    EXPECT_EQ(file.read(3000, 0), std::string(5, 'x') + std::string(2000, '\0'));
+    EXPECT_EQ(files().reserve(file.handle(), FALLOC_FL_KEEP_SIZE, 0, 100'000), 0);
+    EXPECT_EQ(file.size(), 2005);
+    EXPECT_EQ(files().reserve(file.handle(), FALLOC_FL_INSERT_RANGE, 0, 4096), -EOPNOTSUPP);
+    EXPECT_EQ(files().reserve(file.handle(), 0, 0, 0), -EINVAL);
+}
+
+TEST_F(log_data, a_mapping_is_a_copy_that_cannot_be_written_back) {
+    put("f", std::string(10'000, 'x'));
+    opened_file file(files(), path("f"), O_RDWR);
+    const auto map = [&](int protection, int flags, int64_t offset = 0) {
+        return files().map(file.handle(), nullptr, 10'000, protection, flags, offset);
+    };
+    EXPECT_EQ(map(PROT_READ | PROT_WRITE, MAP_SHARED), -ENODEV);
+    const int64_t shared = map(PROT_READ, MAP_SHARED);
+    ASSERT_GT(shared, 0);
+    auto* const text = reinterpret_cast<char*>(shared);
+    EXPECT_EQ(std::string(text, 10'000), std::string(10'000, 'x'));
+    EXPECT_EQ(mprotect(text, 10'000, PROT_READ | PROT_WRITE), -1) << "what is stored would be lost";
+    const int64_t own = map(PROT_READ | PROT_WRITE, MAP_PRIVATE, 4096);
+    ASSERT_GT(own, 0);
+    auto* const mine = reinterpret_cast<char*>(own);
+    EXPECT_EQ(std::string(mine, 5905), std::string(5904, 'x') + '\0');
+    mine[0] = 'm';
+    EXPECT_EQ(file.read(1, 4096), "x");
+    EXPECT_EQ(map(PROT_READ, MAP_SHARED, 100), -EINVAL);
+    munmap(text, 10'000);
+    munmap(mine, 10'000);
+}
+
+TEST_F(log_data, a_reader_that_comes_to_the_end_sees_what_was_added) {
+    opened_file file(files(), path("f"), O_CREAT | O_RDWR);
+    EXPECT_EQ(file.write("one", 0), 3);
+    const signpost begun;
+    const signpost grown;
+    child_process child(files(), [&] {
+        opened_file own(files(), path("f"), O_RDONLY);
+        if (own.read(3, 0) != "one") return 1;
+        begun.set();
+        grown.wait();
+        return own.read(10, 3) == "two" && own.size() == 6 ? 0 : 2;
+    });
+    begun.wait();
+    EXPECT_EQ(file.write("two", 3), 3);
+    grown.set();
+    EXPECT_EQ(child.result(), 0);
+}
+
+TEST_F(log_data, what_is_done_with_a_lock_is_seen_by_who_has_it_next) {
+    constexpr int processes = 4;
+    constexpr int rounds = 200;
+    opened_file file(files(), path("f"), O_CREAT | O_RDWR);
+    EXPECT_EQ(file.write("00000", 0), 5);
+    std::vector<std::unique_ptr<child_process>> children;
+    for (int number = 0; number < processes; ++number) {
+        children.push_back(std::make_unique<child_process>(files(), [&] {
+            opened_file own(files(), path("f"), O_RDWR);
+            for (int round = 0; round < rounds; ++round) {
+                if (set_lock(own, F_WRLCK, F_SETLKW) != 0) return 1;
+                char next[12];
+                snprintf(next, sizeof next, "%05d", std::stoi(own.read(5, 0)) + 1);
+                if (own.write(next, 0) != 5) return 2;
+                if (set_lock(own, F_UNLCK, F_SETLK) != 0) return 3;
+            }
+            return 0;
+        }));
+    }
+    for (const auto& child : children) EXPECT_EQ(child->result(), 0);
+    EXPECT_EQ(content("f"), "00800");
+}
+
+TEST_F(log_data, a_fork_leaves_both_with_the_file_as_it_was) {
+    opened_file file(files(), path("f"), O_CREAT | O_RDWR);
+    EXPECT_EQ(file.write("aaaa", 0), 4);
+    const signpost written_here;
+    const signpost written_there;
+    child_process child(files(), [&] {
+        if (file.read(10, 0) != "aaaa") return 1;
+        if (file.write("b", 1) != 1) return 2;
+        written_there.set();
+        written_here.wait();
+        return file.read(10, 0) == "abaac" ? 0 : 3;
+    });
+    written_there.wait();
+    EXPECT_EQ(file.write("c", 4), 1);
+    written_here.set();
+    EXPECT_EQ(child.result(), 0);
+    EXPECT_EQ(content("f"), "abaac");
+}
+
+TEST_F(log_data, another_program_does_not_take_a_writer_for_open) {
+    opened_file file(files(), path("f"), O_CREAT | O_RDWR);
+    EXPECT_EQ(file.write("text", 0), 4);
+    files().before_exec();
+    EXPECT_EQ(file.write("more", 4), 4) << "exec failed";
+    EXPECT_EQ(file.read(10, 0), "textmore");
+    int droppings = 0;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(real("f")))
+        droppings += entry.path().filename().string().rfind("index.", 0) == 0 ? 1 : 0;
+    EXPECT_EQ(droppings, 2) << "the first writer has ended";
+}
+
+TEST_F(log_data, pieces_are_appended_as_one) {
+    opened_file file(files(), path("f"), O_CREAT | O_RDWR | O_APPEND);
+    std::string text = "onetwothree";
+    const iovec pieces[] = {{text.data(), 3}, {text.data() + 3, 3}, {text.data() + 6, 5}};
+    int64_t at = -1;
+    EXPECT_EQ(files().append(file.handle(), pieces, 3, at), 11);
+    EXPECT_EQ(at, 0);
+    EXPECT_EQ(files().append(file.handle(), pieces, 2, at), 6);
+    EXPECT_EQ(at, 11);
+    EXPECT_EQ(file.read(100, 0), "onetwothreeonetwo");
+}
+
+TEST_F(log_data, a_bad_pointer_is_an_error) {
+    opened_file file(files(), path("f"), O_CREAT | O_RDWR);
+    EXPECT_EQ(file.write("text", 0), 4);
+    const iovec nowhere{reinterpret_cast<void*>(8), 4};
+    EXPECT_EQ(files().write(file.handle(), &nowhere, 1, 0), -EFAULT);
+    EXPECT_EQ(files().read(file.handle(), &nowhere, 1, 0), -EFAULT);
+    EXPECT_EQ(file.read(10, 0), "text");
+}
+
+}  // namespace
+}  // namespace halcyon::logfs
