@@ -1,8 +1,16 @@
 #pragma once
 
+#include "bench/figure.hpp"
 #include "bench/recorded_process.hpp"
 
 namespace halcyon::bench {
+
+/// False, and the figure is not met: the tests' files in memory are not built.
+inline bool has_files_in_memory(const char* figure) {
+    if (std::filesystem::exists(HALCYON_MEMORY_LIBRARY)) return true;
+    unmet(figure, "the tests' in-memory backend is not built");
+    return false;
+}
 
 /// Starts the program again with the tests' files in memory under a folder, if they are not there yet; the folder.
 inline std::string become_mounted(char** arguments) {

@@ -45,10 +45,7 @@ double write_block(std::FILE* stream, const std::array<char, bytes>& data) {
 }  // namespace
 
 int main(int, char** arguments) {
-    if (!std::filesystem::exists(HALCYON_MEMORY_LIBRARY)) {
-        unmet(figure, "the tests' in-memory backend is not built");
-        return 0;
-    }
+    if (!has_files_in_memory(figure)) return 0;
     const std::string folder = become_mounted(arguments);
     std::FILE* const ours = unbuffered(std::fopen("/dev/null", "w"));
     std::FILE* const plain = unbuffered(popen("true", "w"));

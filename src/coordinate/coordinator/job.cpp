@@ -60,16 +60,14 @@ void agent::note_left(double worked_s) {
         ran_out_worked_s = std::min(ran_out_worked_s, worked_s);
 }
 
-/// Nearly all of its time must have been in this company.
 void agent::note_beside(const begun_bytes::moved& moved, double movers_since_s, double now_s) {
     if (beside.since_s != movers_since_s) beside = {movers_since_s, mean_speed{1}};
-    if (movers_since_s > now_s - moved.begun_ago_s + 0.1 * moved.seconds) return;
+    if (!moved.is_after(movers_since_s, now_s)) return;
     beside.speed.add(static_cast<double>(moved.bytes), moved.seconds);
 }
 
 bool job::stopped_within(const begun_bytes::moved& moved, double now_s) const {
-    const double ended_s = now_s - moved.begun_ago_s + moved.seconds;
-    return has.ending() && ended_s > recalled_s + 0.1 * moved.seconds;
+    return has.ending() && !moved.is_before(recalled_s, now_s);
 }
 
 void job::begin_phase(agent& one, const inform& what) {

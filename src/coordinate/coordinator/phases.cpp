@@ -177,8 +177,7 @@ double phases::believed_over_s(agent& by, double told_s, double now_s) const {
 bool phases::note_alone(const registry& all, agent& by, const begun_bytes::moved& moved, double now_s) {
     constexpr double long_enough_s = 1;
     const double began_s = now_s - moved.begun_ago_s;
-    // Nearly all of its time must have been alone.
-    if (movers_.list(all, now_s).size() != 1 || movers_changed_s_ > began_s + 0.1 * moved.seconds) return false;
+    if (movers_.list(all, now_s).size() != 1 || !moved.is_after(movers_changed_s_, now_s)) return false;
     if (began_s < learned_.disturbed_until_s()) return false;
     // Caches take the first bytes of a phase faster than the storage does.
     if (began_s < by.phase_told_s + caches_fill_s && moved.seconds < long_enough_s) return false;

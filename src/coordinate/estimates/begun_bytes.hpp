@@ -21,6 +21,9 @@ class begun_bytes {
         double begun_ago_s = 0;  ///< when the first of them began to move
 
         [[nodiscard]] double bytes_per_s() const { return seconds > 0 ? static_cast<double>(bytes) / seconds : 0; }
+        /// Nearly all of its time was after `s`, or before it.
+        [[nodiscard]] bool is_after(double s, double now_s) const { return s <= now_s - begun_ago_s + 0.1 * seconds; }
+        [[nodiscard]] bool is_before(double s, double now_s) const { return s >= now_s - begun_ago_s + 0.9 * seconds; }
     };
     static constexpr double least_s = 0.005;
     /// Sums stop here, whatever is told.

@@ -240,6 +240,15 @@ def test_handlers_of_signals_run_while_a_program_waits(start: Start, run: Run, s
     assert b.status["steps_starving"] == b.status["steps_unasked"] == 0
 
 
+def interrupt(of: CoordinatorProcess, waiting: Program) -> None:
+    """By Ctrl-C, once it waits for its turn."""
+    wait_until(lambda: states(of).get(waiting.job) == "waiting", "it waits")
+    waiting.process.send_signal(signal.SIGINT)
+    wait_until(lambda: waiting.has_answered, "the wait ends")
+    assert waiting.answer() == "interrupted"
+    wait_until(lambda: states(of)[waiting.job] != "waiting", "it asks no more")
+
+
 @pytest.mark.parametrize("call", ["wait", "join"])
 @pytest.mark.parametrize("waits_again", [True, False])
 def test_ctrl_c_ends_a_wait_and_nothing_is_asked_for_any_more(
@@ -250,11 +259,7 @@ def test_ctrl_c_ends_a_wait_and_nothing_is_asked_for_any_more(
     hold(of, a)
     b.do("inform")
     b.begin_to_wait(call)
-    wait_until(lambda: states(of).get(b.job) == "waiting", "B waits")
-    b.process.send_signal(signal.SIGINT)
-    wait_until(lambda: b.has_answered, "the wait ends")
-    assert b.answer() == "interrupted"
-    wait_until(lambda: states(of)[b.job] != "waiting", "B asks no more")
+    interrupt(of, b)
     assert b.status["stage"] == "asking"
     if not waits_again:
         b.do("release")
@@ -274,11 +279,7 @@ def test_ctrl_c_in_the_wait_of_a_phase_ends_the_phase(start: Start, run: Run, sc
     a, b = run(of, "A"), run(of, "B")
     hold(of, a)
     b.begin_to_wait("in_phase", file=str(scratch / "b"), mib=1)
-    wait_until(lambda: states(of).get(b.job) == "waiting", "B waits")
-    b.process.send_signal(signal.SIGINT)
-    wait_until(lambda: b.has_answered, "the wait ends")
-    assert b.answer() == "interrupted"
-    wait_until(lambda: states(of)[b.job] != "waiting", "B asks no more")
+    interrupt(of, b)
     assert b.status["stage"] == "idle"
     assert not (scratch / "b").exists()
     with pytest.raises(RefusedError, match="nothing is prepared"):
