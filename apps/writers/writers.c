@@ -11,7 +11,7 @@
 #include "key_value.h"
 #include "output_times.h"
 
-static long files = 1, block = 48128, blocks = 1024, blocks_per_call = 16, sync_data = 1, shift = 0;
+static long files = 1, block = 48128, blocks = 1024, blocks_per_call = 16, sync_data = 1, keep = 0, shift = 0;
 static const char *directory = "out", *way = "posix", *order = "interleaved", *task = "both", *sieve = "default";
 
 /// The ranks that share a file, and one rank's blocks in it.
@@ -28,6 +28,7 @@ static void read_words(int argc, char** argv) {
         {.key = "blocks", .number = &blocks, .least = 1},
         {.key = "blocks_per_call", .number = &blocks_per_call, .least = 1},
         {.key = "sync", .number = &sync_data, .least = 0},
+        {.key = "keep", .number = &keep, .least = 0},
         {.key = "shift", .number = &shift, .least = 0},
         {.key = "way", .text = &way},
         {.key = "order", .text = &order},
@@ -159,7 +160,8 @@ static void read_view(const struct group* group, int of, char* data, struct outp
 
 static void write_all(const struct group* group, char* data) {
     fill(data, group->rank);
-    if (group->rank == 0 && unlink(group->path) != 0 && errno != ENOENT) stop("%s: %s", group->path, strerror(errno));
+    if (group->rank == 0 && !keep && unlink(group->path) != 0 && errno != ENOENT)
+        stop("%s: %s", group->path, strerror(errno));
     struct output_times times;
     begin_output(&times);
     if (strcmp(way, "posix") == 0)
