@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+"""How fast four ranks read a log container that four ranks wrote, over a plain file with the same bytes.
+
+Blocks of 47 KiB lie between those of other ranks; each rank reads the blocks of the next one, by `pread`. Both files lie
+in memory. The time goes from before the open to the end of the last rank.
+"""
+
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from logged_writers import LOGS, PLAIN, Ranks, run_here
+from rounds import Rounds, unmet
+
+from halcyon.errors import HalcyonError, UnavailableError
+from halcyon.layers.preload import find_library
+
+ROOM = "logfs"
+RANKS = Ranks(4)
+SIZE: Mapping[str, object] = {"block": 47 << 10, "blocks": 1024, "files": 1, "sync": 0}
+READ = SIZE | {"do": "read", "shift": 1}
+
+
+def main() -> int:
+    try:
+        find_library()
+    except UnavailableError as why:
+        unmet(ROOM, "read_back_ranks", str(why))
+        return 0
+    try:
+        with tempfile.TemporaryDirectory(dir="/dev/shm") as name:
+            measure(Path(name))
+    except HalcyonError as why:
+        print(f"error: {why}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def measure(folder: Path) -> None:
+    logs, plain = folder / LOGS, folder / PLAIN
+    for place, is_logged in ((logs, True), (plain, False)):
+        place.mkdir()
+        run_here(RANKS, "writers", place, SIZE | {"do": "write"}, logs=logs if is_logged else None)
+    if not (logs / "writers.0000/halcyon-container").is_file():
+        raise HalcyonError(f"{logs}: its file is no log container")
+    for one in Rounds(ROOM):
+        bandwidth = [0.0, 0.0, 0.0]
+        for turn in range(3):
+            kind = (turn + one.made) % 3
+            place = logs if kind == 0 else plain
+            # What is read is compared with what was written: other bytes are an error.
+            read = run_here(RANKS, "writers", place, READ, logs=logs if kind == 0 else None)["read"]
+            bandwidth[kind] = read.bandwidth
+        logged, reference, again = bandwidth
+        one.value("read_back_ranks_bandwidth", logged / 1e6, "MB/s")
+        one.value("read_back_ranks", logged / reference, "ratio")
+        one.control("read_back_ranks_control", again / reference)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
