@@ -10,10 +10,10 @@
 #include "key_value.h"
 #include "output_times.h"
 
-static long blocks = 80, side = 16, guard = 4, variables = 24, plotted = 4, files = 1, sync_data = 1, check_data = 0;
+static long blocks = 80, side = 16, guard = 0, variables = 24, plotted = 4, files = 1, sync_data = 1, check_data = 0;
 static const char *directory = "out", *way = "collective", *sieve = "default";
 
-/// What a rank has: its blocks, with guard cells around each of them that nobody writes.
+/// What a rank has: its blocks, perhaps with guard cells around each of them, which nobody writes.
 struct mesh {
     int rank, ranks;
     double* cells;  ///< block by block, z, y, x

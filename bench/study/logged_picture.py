@@ -7,7 +7,7 @@ from statistics import median
 from logged_patterns import PATTERNS, Key, Run, counted
 from matplotlib.figure import Figure
 
-from halcyon.figures.axes import label_rate, label_time, legend_above, panels
+from halcyon.figures.axes import label_rate, label_time, legend_above
 from halcyon.figures.picture import SERIES, WIDTH_IN
 from halcyon.figures.picture_file import save_picture
 
@@ -47,9 +47,10 @@ def _bars(runs: Sequence[Run]) -> Figure:
 
 def _curves(runs: Sequence[Run]) -> Figure:
     found = counted(runs)
-    figure, each = panels(len(CURVES), 2.4)
-    longest = []
+    figure = Figure(figsize=(WIDTH_IN, 5.0), layout="constrained")
+    each = list(figure.subplots(2, 2).flat)
     for axes, name in zip(each, CURVES, strict=True):
+        longest = []
         for way, colour in _COLOURS.items():
             if not (of_key := found[Key(name, way)].runs):
                 continue
@@ -59,7 +60,6 @@ def _curves(runs: Sequence[Run]) -> Figure:
             longest.append(last.transfers_s)
         axes.set_title(PATTERNS[name].what)
         axes.set_ylabel("writes in progress")
-    for axes in each:
         label_time(axes.xaxis, longest, "since the first write")
-    legend_above(figure, each[0])
+    legend_above(figure, each[-1])
     return figure

@@ -119,8 +119,9 @@ def mounted(volume: SharedVolume, host: str, program: Path) -> Iterator[None]:
             time.sleep(0.01)
         yield
     finally:
-        process.terminate()
-        process.wait()
+        # A signal to `process` would reach what enters the host, not the program.
+        bed.run(host, [str(program), "--unmount", "--lazy", str(point)], capture_output=True, check=False)
+        process.wait(MOUNTED_S)
 
 
 def of_trace(dataset: Dataset, kind: str) -> tuple[dict[str, float | None], list[float], float]:
