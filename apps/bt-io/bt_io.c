@@ -21,7 +21,7 @@ struct class {
     char name;
     long points, writes;
 };
-static const struct class classes[] = {{'S', 12, 12},  {'W', 24, 40},  {'A', 64, 40},   {'B', 102, 40},
+static const struct class classes[] = {{'S', 12, 12},  {'W', 24, 40},  {'A', 64, 40},  {'B', 102, 40},
                                        {'C', 162, 40}, {'D', 408, 50}, {'E', 1020, 50}};
 
 /// One rank's part of the cube, and the file.

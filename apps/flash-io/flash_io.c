@@ -1,5 +1,5 @@
-// Writes what the FLASH I/O benchmark writes: checkpoint and plot files of an adaptive mesh, each variable a dataset over
-// the blocks of all ranks, through parallel HDF5. See README.md.
+// Writes what the FLASH I/O benchmark writes: checkpoint and plot files of an adaptive mesh, each variable a dataset
+// over the blocks of all ranks, through parallel HDF5. See README.md.
 #include <errno.h>
 #include <hdf5.h>
 #include <stdio.h>
@@ -106,8 +106,7 @@ static long write_blocks(const struct mesh* mesh, hid_t file, const char* name, 
     whole[0] *= (hsize_t)mesh->ranks;
     corner[0] = each[0] * (hsize_t)mesh->rank;
     const hid_t space = check_hdf5(H5Screate_simple(rank, whole, NULL), "H5Screate_simple");
-    const hid_t set =
-        check_hdf5(H5Dcreate2(file, name, stored, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), name);
+    const hid_t set = check_hdf5(H5Dcreate2(file, name, stored, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), name);
     check_hdf5(H5Sselect_hyperslab(space, H5S_SELECT_SET, corner, NULL, each, NULL), "H5Sselect_hyperslab");
     check_hdf5(H5Dwrite(set, held, inside, space, mesh->transfer, data), name);
     H5Dclose(set);
@@ -117,8 +116,8 @@ static long write_blocks(const struct mesh* mesh, hid_t file, const char* name, 
     return (long)(count * H5Tget_size(stored));
 }
 
-/// What FLASH says of each block: how fine it is, what is beside it, where it lies. `each`: numbers of a block, in up to
-/// two dimensions.
+/// What FLASH says of each block: how fine it is, what is beside it, where it lies. `each`: numbers of a block, in up
+/// to two dimensions.
 static long describe(const struct mesh* mesh, hid_t file, const char* name, hid_t type, hsize_t first, hsize_t second) {
     const hsize_t each[] = {(hsize_t)blocks, first, second};
     const int rank = second > 1 ? 3 : first > 1 ? 2 : 1;
@@ -170,7 +169,8 @@ static long write_lists(const struct mesh* mesh, hid_t file, long count, long nu
 
 static long write_tree(const struct mesh* mesh, hid_t file) {
     return describe(mesh, file, "refine level", H5T_NATIVE_INT, 1, 1) +
-           describe(mesh, file, "node type", H5T_NATIVE_INT, 1, 1) + describe(mesh, file, "gid", H5T_NATIVE_INT, 15, 1) +
+           describe(mesh, file, "node type", H5T_NATIVE_INT, 1, 1) +
+           describe(mesh, file, "gid", H5T_NATIVE_INT, 15, 1) +
            describe(mesh, file, "coordinates", H5T_NATIVE_DOUBLE, 3, 1) +
            describe(mesh, file, "block size", H5T_NATIVE_DOUBLE, 3, 1) +
            describe(mesh, file, "bounding box", H5T_NATIVE_DOUBLE, 3, 2);
@@ -202,8 +202,7 @@ static void file_path(char* path, size_t room, const char* kind, long number) {
 }
 
 /// One file: tree, lists, and `count` variables. Bytes of this rank.
-static long write_file(const struct mesh* mesh, const char* kind, long number, long count,
-                       struct output_times* times) {
+static long write_file(const struct mesh* mesh, const char* kind, long number, long count, struct output_times* times) {
     char path[4096];
     file_path(path, sizeof path, kind, number);
     const int is_plot = strcmp(kind, "plt") == 0;

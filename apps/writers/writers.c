@@ -70,8 +70,7 @@ static off_t place(const struct group* group, int rank, long number) {
 /// What a rank of the file writes: bytes that differ from those of other ranks, blocks and places.
 static void fill(char* data, int rank) {
     for (long number = 0; number < blocks; ++number)
-        for (long i = 0; i < block; ++i)
-            data[number * block + i] = (char)(rank * 131 + number * 31 + i * 7 + i / 256);
+        for (long i = 0; i < block; ++i) data[number * block + i] = (char)(rank * 131 + number * 31 + i * 7 + i / 256);
 }
 
 static int open_plain(const struct group* group, int flags) {

@@ -1,6 +1,6 @@
-/// What a write of 4 KiB to a log container costs an application beyond one to a plain file: by pwrite, strided as of one
-/// rank of four, and by write, one behind the other. Both files lie in memory and are new, so that each write takes new
-/// pages on both sides.
+/// What a write of 4 KiB to a log container costs an application beyond one to a plain file: by pwrite, strided as of
+/// one rank of four, and by write, one behind the other. Both files lie in memory and are new, so that each write takes
+/// new pages on both sides.
 ///
 /// One process, in blocks of both, in turn: pwrite and write as the application calls them on a file below `--log`, and
 /// the C library's own on a plain file. The control is the latter against itself.
@@ -74,8 +74,8 @@ int main(int, char** arguments) {
             std::array<double, 3> behind{};
             for (int turn = 0; turn < 3; ++turn) {
                 const int what = (block + turn) % 3;
-                at[what] = what == 0 ? pwrite_ns(folder.logs, true, pwrite)
-                                     : pwrite_ns(folder.plain, false, plain_pwrite);
+                at[what] =
+                    what == 0 ? pwrite_ns(folder.logs, true, pwrite) : pwrite_ns(folder.plain, false, plain_pwrite);
                 behind[what] =
                     what == 0 ? write_ns(folder.logs, true, write) : write_ns(folder.plain, false, plain_write);
             }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""What a log container asks of the file system's metadata, for each of 16 writers and for one reader: files and
-directories that are created, files that are opened, and all calls that name a file. Counted by `strace`; `…_plain` is the
-same program on a plain file. Programs are `dd`, each in a process of its own, one after the other; `cat` reads."""
+"""What a log container asks of the file system's metadata, for each of 16 writers and for one reader: calls that create
+files or directories, calls that open files, and all calls that name a file. Counted by `strace`; `…_plain` is the same
+program on a plain file. Programs are `dd`, each in a process of its own, one after the other; `cat` reads."""
 
 import os
 import re
@@ -67,7 +67,9 @@ def calls(command: Sequence[str], folder: Path, variables: dict[str, str]) -> Co
     trace = folder.parent / "trace"
     environment = [word for name, value in variables.items() for word in ("-E", f"{name}={value}")]
     traced = ["strace", "-f", "-y", "-s", "4096", "-e", "trace=%file", "-o", str(trace), *environment, *command]
-    done = subprocess.run(traced, env=os.environ, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
+    done = subprocess.run(
+        traced, env=os.environ, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False
+    )
     if done.returncode != 0:
         raise SystemExit(f"error: {' '.join(command)} failed: {done.stderr.strip()}")
     return counted(trace.read_text(errors="replace").splitlines(), folder)

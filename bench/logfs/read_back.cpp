@@ -1,9 +1,9 @@
-/// How fast a program reads a log container from its begin to its end, over a plain file with the same bytes: written by
-/// four processes, whose pieces of 47 KiB lie between one another, and read by 1 MiB; the same of pieces of 256 bytes. Both
-/// lie in memory; opening counts.
+/// How fast a program reads a log container from its begin to its end, over a plain file with the same bytes: written
+/// by four processes, whose pieces of 47 KiB lie between one another, and read by 1 MiB; the same of pieces of 256
+/// bytes. Both lie in memory; opening counts.
 ///
-/// One process, in turn: `read` as the application calls it on a file below `--log`, and the C library's own on the plain
-/// file. The control is the latter over itself.
+/// One process, in turn: `read` as the application calls it on a file below `--log`, and the C library's own on the
+/// plain file. The control is the latter over itself.
 #include <fcntl.h>
 #include <sys/wait.h>
 
@@ -34,7 +34,8 @@ constexpr std::array<shape, 2> shapes{{{"read_back", size_t{47} << 10, 500}, {"r
 
 std::vector<char> piece_of(int writer, int number, size_t bytes) {
     std::vector<char> data(bytes);
-    for (size_t i = 0; i < bytes; ++i) data[i] = static_cast<char>(writer * 131 + number * 31 + static_cast<int>(i) * 7);
+    for (size_t i = 0; i < bytes; ++i)
+        data[i] = static_cast<char>(writer * 131 + number * 31 + static_cast<int>(i) * 7);
     return data;
 }
 
@@ -106,7 +107,8 @@ void measure(const logged_folder& folder, const shape& of, read_function* plain_
             std::array<double, 3> took{};
             for (int turn = 0; turn < 3; ++turn) {
                 const int what = (take + turn) % 3;
-                took[what] = what == 0 ? seconds(container, read, into, whole) : seconds(plain, plain_read, into, whole);
+                took[what] =
+                    what == 0 ? seconds(container, read, into, whole) : seconds(plain, plain_read, into, whole);
             }
             bandwidth.add(1 / took[0], 1 / took[1], 1 / took[2]);
         }

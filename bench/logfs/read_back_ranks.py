@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """How fast four ranks read a log container that four ranks wrote, over a plain file with the same bytes.
 
-Blocks of 47 KiB lie between those of other ranks; each rank reads the blocks of the next one, by `pread`. Both files lie
-in memory. The time goes from before the open to the end of the last rank.
+Blocks of 47 KiB lie between those of other ranks; each rank reads the blocks of the next one, by `pread`. Both files
+lie in memory. The time goes from before the open to the end of the last rank.
 """
 
 import sys

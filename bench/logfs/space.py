@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Room that a log container of 64 MiB takes which a program rewrites 100 times, syncing each time, over 64 MiB: the most
-of all rewrites, and after `halcyon log punch`. Counted, in memory."""
+"""Room that a log container of 64 MiB takes which a program rewrites 100 times, syncing each time, over 64 MiB: the
+most of all rewrites, and after `halcyon log punch`. Counted, in memory."""
 
 import os
 import subprocess

@@ -2,10 +2,10 @@
 """Programs of every day on a log container of 1 GiB, through the library, over the same on a plain file (Wright 2014,
 table 5.2): a quarter of an hour.
 
-Each container was written by four processes whose pieces of 47 KiB lie between one another; plain file and container hold the
-same bytes, and both lie in memory. In each round a program runs on the plain file, on the container, and on the plain
-file again (the control), in changing order. What it prints and what it writes is compared: anything that differs is an
-error. Expected: at most 10 % longer where the plain file takes a second, else at most 20 ms more (`tools_missed` counts
+Each container was written by four processes whose pieces of 47 KiB lie between one another; plain file and container
+hold the same bytes, and both lie in memory. In each round a program runs on the plain file, on the container, and on
+the plain file again (the control), in changing order. What it prints and what it writes is compared: anything that
+differs is an error. Expected: at most 10 % longer where the plain file takes a second, else at most 20 ms more (`tools_missed` counts
 the programs that take longer). To try it with a hundredth of the data: `log_tools.py --smaller 100 --rounds 1`.
 """
 
@@ -16,7 +16,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
@@ -36,9 +35,9 @@ LONG_S = 1.0
 
 @dataclass(frozen=True)
 class Tool:
-    """`words`: for a shell, in which `$f` is the file's name below the current folder, and `$o` a plain file or folder
-    that it may make. `into`: it writes into the folder of the file: `$n` is a name there that is free. `of`: which file.
-    """
+    """`words`: for a shell, in which `$f` is the file's name below the current folder, and `$o` a plain file that it may
+    make. `into`: it writes into the folder of the file, where the name `$n` is free; `$p` is the plain file. `of`: which
+    file."""
 
     name: str
     words: str
@@ -158,7 +157,9 @@ def run(files: Files, tool: Tool, *, logged: bool) -> Ran:
     environment |= preloading() | {"HALCYON_LOG": str(files.logs)} if logged else {}
     words = ["sh", "-c", f"set -e; {tool.words}"]
     begin_s = time.perf_counter()
-    done = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, errors="replace", check=False)
+    done = subprocess.run(
+        words, cwd=folder, env=environment, capture_output=True, text=True, errors="replace", check=False
+    )
     seconds = time.perf_counter() - begin_s
     if done.returncode != 0:
         raise SystemExit(f"error: {tool.words} failed on {folder}/{tool.of}: {done.stderr.strip()}")

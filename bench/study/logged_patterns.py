@@ -114,9 +114,9 @@ class Setup:
 @dataclass(frozen=True)
 class Run:
     """`wall_s`, `slowest_s`, `sum_s`: as the writers print them (logged_writers.py). `rates`: of the run's trace, in
-    bytes/s, by their names in the table *bandwidth* of `halcyon analyze`. `in_progress`: calls of POSIX that transfer at
-    a time, on average, in as many equal parts of `transfers_s`, the time from the first to the last. `problem`: why it
-    does not count."""
+    bytes/s, by their names in the table *bandwidth* of `halcyon analyze`. `in_progress`: calls of POSIX that transfer
+    at a time, on average, in as many equal parts of `transfers_s`, the time from the first to the last. `problem`: why
+    it does not count."""
 
     key: Key
     bytes: int

@@ -56,7 +56,8 @@ def _curves(runs: Sequence[Run]) -> Figure:
                 continue
             last = of_key[-1]
             width = last.transfers_s / max(len(last.in_progress), 1)
-            axes.stairs(last.in_progress, [i * width for i in range(len(last.in_progress) + 1)], color=colour, label=way)
+            edges = [i * width for i in range(len(last.in_progress) + 1)]
+            axes.stairs(last.in_progress, edges, color=colour, label=way)
             longest.append(last.transfers_s)
         axes.set_title(PATTERNS[name].what)
         axes.set_ylabel("writes in progress")

@@ -19,6 +19,7 @@ ROMIO = "romio321"
 """Open MPI's other way of MPI-IO has no data sieving of its own."""
 LIMIT_S = 300
 _LAST_WORDS = 600
+_BLOCK = re.compile(r"^(\w+) (\d+) bytes, (\d+) files, ([\d.]+) s\n((?:  \w+ [\d.]+ [\d.]+\n)*)", re.MULTILINE)
 LOGS, PLAIN = "logs", "plain"
 """Folders of the file system: files below the first one are log containers."""
 
@@ -43,7 +44,7 @@ class Output:
 def outputs_of(printed: str) -> dict[str, Output]:
     """By what was done: `wrote`, `read`. HalcyonSystemError: nothing was."""
     found: dict[str, Output] = {}
-    for block in re.finditer(r"^(\w+) (\d+) bytes, (\d+) files, ([\d.]+) s\n((?:  \w+ [\d.]+ [\d.]+\n)*)", printed, re.M):
+    for block in _BLOCK.finditer(printed):
         steps = [line.split() for line in block[5].splitlines()]
         found[block[1]] = Output(
             int(block[2]), int(block[3]), float(block[4]),
@@ -72,7 +73,8 @@ class Ranks:
 
     def launch(self, script: str, variables: Mapping[str, str]) -> list[str]:
         """`script`: of each rank, for a shell."""
-        placed = ["--host", ",".join(f"{host}:{self._on(i)}" for i, host in enumerate(self.hosts))] if self.hosts else []
+        on = ",".join(f"{host}:{self._on(i)}" for i, host in enumerate(self.hosts))
+        placed = ["--host", on] if on else []
         passed = [word for name in variables for word in ("-x", name)]
         return [
             LAUNCHER, "--allow-run-as-root", "--oversubscribe", "--mca", "io", ROMIO, *placed, *passed, "-n",
@@ -97,8 +99,8 @@ class SharedVolume:
         self, ranks: Ranks, app: str, folder: str, settings: Mapping[str, object], *,
         logged: bool, variables: Mapping[str, str] | None = None, below: str = f"{MOUNTS}/$(hostname)/0",
     ) -> dict[str, Output]:  # fmt: skip
-        """What ranks print that write into `folder`, below LOGS or PLAIN. `below`: where they have the file system; it is
-        a word for a shell. HalcyonSystemError: they failed."""
+        """What ranks print that write into `folder`, below LOGS or PLAIN. `below`: where they have the file system; a
+        word for a shell. HalcyonSystemError: they failed."""
         own = dict(variables or {}) | (preloading() if logged else {})
         exports = f"export HALCYON_LOG=$m/{LOGS}; " if logged else ""
         # The shell itself is not preloaded, the program is.

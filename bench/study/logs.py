@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Why logs win (Wright 2014, chapter 5): N-N, N-M, N-1, and the writers of BT-IO's and FLASH-IO's kind, four ranks on a
-test bed, plainly and with `--log`; each durable (synced within the time) and cached; and what was written read back on as
-many and on fewer hosts, through the library and through `halcyon mount`: 85 minutes.
+test bed, plainly and with `--log`; each durable (synced within the time) and cached; and the files read back on as many
+and on fewer hosts, through the library and through `halcyon mount`: 85 minutes.
 
 Runs are kept in bench/study/logs/patterns.jsonl, beside the pictures; the same command goes on where it was ended. Each
 run is traced, with and without logs alike. To try it on a busy machine with a fifth of the data:

@@ -94,7 +94,8 @@ def copy_in_pieces(source: Path, target: Path, logs: Path) -> None:
     writers = [
         subprocess.Popen([*map(str, words), str(i), str(WRITERS), str(PIECE)], env=environment) for i in range(WRITERS)
     ]
-    if any([one.wait() for one in writers]):
+    statuses = [one.wait() for one in writers]
+    if any(statuses):
         raise HalcyonSystemError(f"{target}: a process that writes it failed")
     if not (target / "halcyon-container").is_file():
         raise HalcyonSystemError(f"{target} is no log container")
