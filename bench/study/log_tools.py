@@ -5,8 +5,8 @@ table 5.2): a quarter of an hour.
 Each container was written by four processes whose pieces of 47 KiB lie between one another; plain file and container
 hold the same bytes, and both lie in memory. In each round a program runs on the plain file, on the container, and on
 the plain file again (the control), in changing order. What it prints and what it writes is compared: anything that
-differs is an error. Expected: at most 10 % longer where the plain file takes a second, else at most 20 ms more (`tools_missed` counts
-the programs that take longer). To try it with a hundredth of the data: `log_tools.py --smaller 100 --rounds 1`.
+differs is an error. Expected: at most 10 % longer where the plain file takes a second, else at most 20 ms more
+(`tools_missed` counts the programs that take longer). To try it with a hundredth of the data: `log_tools.py --smaller 100 --rounds 1`.
 """
 
 import argparse
@@ -35,9 +35,9 @@ LONG_S = 1.0
 
 @dataclass(frozen=True)
 class Tool:
-    """`words`: for a shell, in which `$f` is the file's name below the current folder, and `$o` a plain file that it may
-    make. `into`: it writes into the folder of the file, where the name `$n` is free; `$p` is the plain file. `of`: which
-    file."""
+    """`words`: for a shell, in which `$f` is the file's name below the current folder, and `$o` a plain file that it
+    may make. `into`: it writes into the folder of the file, where the name `$n` is free; `$p` is the plain file. `of`:
+    which file."""
 
     name: str
     words: str

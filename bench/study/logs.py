@@ -93,7 +93,7 @@ def measured(data: Path, asked: argparse.Namespace) -> list[Run]:
 
 
 def next_key(runs: Sequence[Run], repeat: int, only: str | None) -> Key | None:
-    """One of those that have the fewest runs, each time in another order; None: all have `repeat`, or fail too often."""
+    """One of those with the fewest runs, each time in another order; None: all have `repeat`, or fail too often."""
     wanted = [key for key in keys() if only is None or key.text.startswith(only)]
     count_of = {key: sum(run.key == key and run.problem is None for run in runs) for key in wanted}
     tries_of = {key: sum(run.key == key for run in runs) for key in wanted}
