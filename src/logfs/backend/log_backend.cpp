@@ -13,7 +13,6 @@
 #include "calls/backends/backend_files.hpp"
 #include "calls/backends/hidden_descriptors.hpp"
 #include "calls/state/direct_call.hpp"
-#include "logfs/backend/attributes.hpp"
 #include "logfs/backend/backend_state.hpp"
 #include "logfs/backend/direct_files.hpp"
 #include "logfs/backend/remove_tree.hpp"
@@ -217,7 +216,7 @@ int log_backend::create(const whole_path& at, int flags, mode_t mode, handle& op
         const held_lock alone(node->lock);
         // The file mode creation mask is in `mode` already, and the kernel takes it once more.
         if (direct_files().status(node->marker(), made) == 0 && (made.st_mode & 0777) != (mode & 0777))
-            attributes::set_mode(*node, mode);
+            static_cast<void>(node->file().set_mode(mode));
     }
     return finish(*node, flags & ~O_TRUNC, opened);
 }

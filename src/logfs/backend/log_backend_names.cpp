@@ -6,7 +6,6 @@
 #include <cerrno>
 
 #include "calls/state/direct_call.hpp"
-#include "logfs/backend/attributes.hpp"
 #include "logfs/backend/backend_state.hpp"
 #include "logfs/backend/direct_files.hpp"
 #include "logfs/backend/log_backend.hpp"
@@ -64,7 +63,7 @@ int log_backend::stat_path(const char* path, bool follow, struct stat& out) {
     const whole_path at(root(), path);
     found there;
     if (const int failed = at.look(follow, there); failed != 0) return failed;
-    if (there.is == kind::container) return with_node(at, [&](log_node& of) { return attributes::read(of, out); });
+    if (there.is == kind::container) return with_node(at, [&](log_node& of) { return of.status(out); });
     out = there.state;
     return 0;
 }
@@ -224,7 +223,8 @@ int log_backend::set_mode(const char* path, unsigned mode) {
     const whole_path at(root(), path);
     found there;
     if (const int failed = at.look(true, there); failed != 0) return failed;
-    if (there.is == kind::container) return with_node(at, [&](log_node& of) { return attributes::set_mode(of, mode); });
+    if (there.is == kind::container)
+        return with_node(at, [&](log_node& of) { return error_of(of.file().set_mode(mode)); });
     return direct_files().set_mode_at(AT_FDCWD, at.c_str(), mode);
 }
 
@@ -233,7 +233,7 @@ int log_backend::set_owner(const char* path, bool follow, uid_t user, gid_t grou
     found there;
     if (const int failed = at.look(follow, there); failed != 0) return failed;
     if (there.is == kind::container)
-        return with_node(at, [&](log_node& of) { return attributes::set_owner(of, user, group); });
+        return with_node(at, [&](log_node& of) { return error_of(of.file().set_owner(user, group)); });
     return static_cast<int>(direct::call(SYS_fchownat, AT_FDCWD, direct::address(at.c_str()), user, group,
                                          follow ? 0 : AT_SYMLINK_NOFOLLOW));
 }
@@ -243,7 +243,7 @@ int log_backend::set_times(const char* path, bool follow, const timespec times[2
     found there;
     if (const int failed = at.look(follow, there); failed != 0) return failed;
     if (there.is == kind::container)
-        return with_node(at, [&](log_node& of) { return attributes::set_times(of, times); });
+        return with_node(at, [&](log_node& of) { return error_of(of.file().set_times(times)); });
     return static_cast<int>(direct::call(SYS_utimensat, AT_FDCWD, direct::address(at.c_str()), direct::address(times),
                                          follow ? 0 : AT_SYMLINK_NOFOLLOW));
 }
@@ -262,19 +262,19 @@ int log_backend::change(handle opened, OfDirectory of_directory, OfContainer of_
 int log_backend::set_mode(handle opened, unsigned mode) {
     return change(
         opened, [&](int fd) { return direct::call(SYS_fchmod, fd, mode); },
-        [&](log_node& of) { return attributes::set_mode(of, mode); });
+        [&](log_node& of) { return error_of(of.file().set_mode(mode)); });
 }
 
 int log_backend::set_owner(handle opened, uid_t user, gid_t group) {
     return change(
         opened, [&](int fd) { return direct::call(SYS_fchown, fd, user, group); },
-        [&](log_node& of) { return attributes::set_owner(of, user, group); });
+        [&](log_node& of) { return error_of(of.file().set_owner(user, group)); });
 }
 
 int log_backend::set_times(handle opened, const timespec times[2]) {
     return change(
         opened, [&](int fd) { return direct::call(SYS_utimensat, fd, 0, direct::address(times), 0); },
-        [&](log_node& of) { return attributes::set_times(of, times); });
+        [&](log_node& of) { return error_of(of.file().set_times(times)); });
 }
 
 int log_backend::stat_system(struct statfs& out) {

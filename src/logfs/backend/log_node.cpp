@@ -184,6 +184,12 @@ int log_node::placeholder() {
     return fd < 0 ? fd : placeholder_;
 }
 
+int log_node::status(struct stat& out) {
+    const int failed = error_of(file_->status(out));
+    if (failed == 0 && is_removed()) out.st_nlink = 0;
+    return failed;
+}
+
 size_t log_node::path(char* out, size_t room) const {
     const size_t length = direct::path_of(marker_, out, room);
     const std::string_view all(out, length);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/stat.h>
+
 #include <climits>
 #include <cstddef>
 #include <cstdint>
@@ -39,10 +41,12 @@ class log_node {
     /// It can be read and written. 0, or -errno: then nothing of it can be.
     int ready();
     [[nodiscard]] log_file& file() { return *file_; }
-    /// Its marker, whose attributes are the file's.
+    /// Its marker, whose mode and owner are the file's.
     [[nodiscard]] int marker() const { return marker_; }
     /// The file that all descriptors stand for; -errno. Its locks are those of the file.
     int placeholder();
+    /// As stat(2) of the file. 0, or -errno.
+    int status(struct stat& out);
     /// The container's path, as it is called now; 0: nobody knows.
     size_t path(char* out, size_t room) const;
     /// It has no name any more.
@@ -93,6 +97,9 @@ class log_node {
 
 /// -errno of a failure; one that says that a container is damaged is told to people, too.
 int error_of(const failure& why);
+inline int error_of(const result<void>& done) {
+    return done.ok() ? 0 : error_of(done.why());
+}
 
 /// The file in a container that descriptors of applications stand for, opened as a descriptor like any other; -errno.
 int open_placeholder(int directory, int flags);
