@@ -14,6 +14,7 @@
 #include "logfs/backend/backend_state.hpp"
 #include "logfs/backend/direct_files.hpp"
 #include "logfs/backend/log_backend.hpp"
+#include "logfs/backend/node_use.hpp"
 #include "logfs/backend/private_copy.hpp"
 
 namespace halcyon::logfs {
@@ -30,10 +31,7 @@ int64_t total_of(const iovec* pieces, int count) {
 /// With the node of an open container, ready and locked; what `work` returns, or -errno.
 template <class Work>
 int64_t with_open(const open_handle& file, int64_t of_directory, Work work) {
-    if (file.node == nullptr) return of_directory;
-    const held_lock alone(file.node->lock);
-    if (const int failed = file.node->ready(); failed != 0) return failed;
-    return work(*file.node);
+    return file.node == nullptr ? of_directory : with_ready(*file.node, work);
 }
 
 /// As much as there is; at the end of the file, behind a look at whether that is still there.
@@ -84,15 +82,17 @@ void tell_of_mapping(std::string_view path) {
 
 ssize_t log_backend::read(handle opened, const iovec* pieces, int count, int64_t offset) {
     if (offset < 0) return -EINVAL;
-    return with_open(state::handles.of(opened), -EISDIR,
-                     [&](log_node& of) { return read_pieces(of, pieces, count, offset); });
+    const open_handle& file = state::handles.of(opened);
+    if (file.node == nullptr) return -EISDIR;
+    return with_ready_at_once(*file.node, [&](log_node& of) { return read_pieces(of, pieces, count, offset); });
 }
 
 ssize_t log_backend::write(handle opened, const iovec* pieces, int count, int64_t offset) {
     if (offset < 0) return -EINVAL;
     const open_handle& file = state::handles.of(opened);
+    if (file.node == nullptr) return -EBADF;
     const int64_t bytes = total_of(pieces, count);
-    return with_open(file, -EBADF, [&](log_node& of) -> int64_t {
+    return with_ready_at_once(*file.node, [&](log_node& of) -> int64_t {
         if (bytes == 0) return 0;
         const auto written = of.file().write(offset, pieces, count);
         return written.ok() ? synced(of, file.flags, *written) : error_of(written.why());
@@ -175,6 +175,8 @@ int64_t log_backend::next_of(handle opened, int whence, int64_t offset, int64_t 
 int log_backend::lock(handle opened, int command, struct flock& range) {
     const open_handle& file = state::handles.of(opened);
     const bool releases = command != F_GETLK && range.l_type == F_UNLCK;
+    // A twin's descriptor goes with it, and with that the locks of the process.
+    if (file.node != nullptr && node_use::interrupted(*file.node) != nullptr) return -ENOLCK;
     const int64_t fd = with_open(file, file.directory, [&](log_node& of) -> int64_t {
         if (releases) static_cast<void>(of.publish());
         return of.placeholder();

@@ -9,7 +9,9 @@
 #include "logfs/backend/backend_state.hpp"
 #include "logfs/backend/direct_files.hpp"
 #include "logfs/backend/log_backend.hpp"
+#include "logfs/backend/node_use.hpp"
 #include "logfs/backend/remove_tree.hpp"
+#include "logfs/container/reading/quick_look.hpp"
 
 namespace halcyon::logfs {
 namespace {
@@ -45,14 +47,10 @@ int log_backend::with_node(const whole_path& at, Work work) {
         direct_files().close(fd);
         if (done == -ESTALE || done == -ENOENT) continue;
         if (done != 0) return done;
-        {
-            const held_lock alone(node->lock);
-            done = node->ready();
-            if (done == 0) {
-                const auto fresh = node->file().refresh();
-                done = fresh.ok() ? work(*node) : error_of(fresh.why());
-            }
-        }
+        done = static_cast<int>(with_ready(*node, [&](log_node& of) -> int64_t {
+            const auto fresh = of.file().refresh();
+            return fresh.ok() ? work(of) : error_of(fresh.why());
+        }));
         state::nodes.release(*node);
         return done;
     }
@@ -63,9 +61,19 @@ int log_backend::stat_path(const char* path, bool follow, struct stat& out) {
     const whole_path at(root(), path);
     found there;
     if (const int failed = at.look(follow, there); failed != 0) return failed;
-    if (there.is == kind::container) return with_node(at, [&](log_node& of) { return of.status(out); });
+    if (there.is == kind::container)
+        return stat_quickly(at, out) ? 0 : with_node(at, [&](log_node& of) { return of.status(out); });
     out = there.state;
     return 0;
+}
+
+/// Without its index, which may be long: `ls -l`. False: it takes that.
+bool log_backend::stat_quickly(const whole_path& at, struct stat& out) {
+    const calls::blocked_signals whole;
+    container of(direct_files());
+    written_state written;
+    return of.open(at.view()).ok() && look_quickly(of, state::settings.who.boot_id, written) &&
+           read_status(of, written, out).ok();
 }
 
 int log_backend::access(const char* path, int mode) {
@@ -253,10 +261,10 @@ template <class OfDirectory, class OfContainer>
 int log_backend::change(handle opened, OfDirectory of_directory, OfContainer of_container) {
     const open_handle& file = state::handles.of(opened);
     if (file.node == nullptr) return static_cast<int>(of_directory(file.directory));
-    const held_lock alone(file.node->lock);
-    if (const int failed = file.node->ready(); failed != 0) return failed;
-    if (const auto fresh = file.node->file().refresh(); !fresh) return error_of(fresh.why());
-    return of_container(*file.node);
+    return static_cast<int>(with_ready(*file.node, [&](log_node& of) -> int64_t {
+        const auto fresh = of.file().refresh();
+        return fresh.ok() ? of_container(of) : error_of(fresh.why());
+    }));
 }
 
 int log_backend::set_mode(handle opened, unsigned mode) {
