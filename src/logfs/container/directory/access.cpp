@@ -51,6 +51,7 @@ result<void> set_mode(container& of, mode_t mode) {
     file_calls& calls = of.calls();
     if (const int done = calls.set_mode_at(of.directory(), of.access_name(), mode & 07777); done != 0)
         return of.failed(of.access_name(), "cannot change its mode", -done);
+    of.access_changed();
     const mode_t of_directories = directory_mode(mode);
     return for_all_parts(of, [&](const char* name, bool is_directory) {
         struct stat there {};
