@@ -279,8 +279,12 @@ void log_node::end_with_process() {
 
 void log_node::close(char* path, size_t room) {
     path[0] = '\0';
-    close_file();
     if (marker_ >= 0 && is_removed() && this->path(path, room) == 0) path[0] = '\0';
+    close();
+}
+
+void log_node::close() {
+    close_file();
     if (placeholder_ >= 0) hidden::close(std::exchange(placeholder_, -1));
     if (marker_ >= 0) hidden::close(std::exchange(marker_, -1));
 }

@@ -71,6 +71,8 @@ class log_node {
     /// All but the memory. `path`: of a container that has no name any more, which is to be removed if nobody else has
     /// it open; "": it has one.
     void close(char* path, size_t room);
+    /// Likewise, for who knows that others have it open.
+    void close();
     /// In a forked child.
     void forget();
     /// Of a thread that was in the middle of something with it, and never comes back: that stays as it lies, its memory

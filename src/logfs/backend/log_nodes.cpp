@@ -166,14 +166,17 @@ void log_nodes::end(log_node& node) {
     if (removed[0] != '\0') remove_unused(removed);
 }
 
+/// Pages for the path: a handler's stack may be as small as 8 KiB.
 int log_nodes::open_twin(const log_node& of, log_node*& out) {
-    char path[PATH_MAX + 64];
-    if (of.path(path, sizeof path) == 0) return -EBADF;
-    const int fd = direct_files().open_at(AT_FDCWD, path, O_RDONLY | O_DIRECTORY, 0);
-    if (fd < 0) return fd;
+    constexpr size_t room = PATH_MAX + 64;
+    auto* const path = static_cast<char*>(direct_files().take_pages(room));
+    if (path == nullptr) return -ENOMEM;
     log_node* const twin = make();
-    int failed = twin == nullptr ? -ENOMEM : twin->open(fd, path);
-    direct_files().close(fd);
+    int failed = twin == nullptr ? -ENOMEM : of.path(path, room) == 0 ? -EBADF : 0;
+    const int fd = failed != 0 ? failed : direct_files().open_at(AT_FDCWD, path, O_RDONLY | O_DIRECTORY, 0);
+    if (failed == 0) failed = fd < 0 ? fd : twin->open(fd, path);
+    if (fd >= 0) direct_files().close(fd);
+    direct_files().return_pages(path, room);
     if (failed == 0 && (twin->device != of.device || twin->inode != of.inode)) failed = -ESTALE;
     if (failed == 0) failed = twin->write_behind_all();
     if (failed == 0) {
@@ -181,7 +184,7 @@ int log_nodes::open_twin(const log_node& of, log_node*& out) {
         return 0;
     }
     if (twin != nullptr) {
-        twin->close(path, sizeof path);
+        twin->close();
         give_back(twin);
     }
     return failed;
@@ -191,8 +194,7 @@ int log_nodes::open_twin(const log_node& of, log_node*& out) {
 void log_nodes::close_twin(log_node& of, log_node& twin) {
     const bool wrote = twin.has_unpublished || twin.file().writing().has_value();
     static_cast<void>(twin.publish());
-    char removed[PATH_MAX + 64];
-    twin.close(removed, sizeof removed);
+    twin.close();
     give_back(&twin);
     if (wrote) of.has_twin_writes.store(true, std::memory_order_relaxed);
 }
