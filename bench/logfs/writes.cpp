@@ -1,5 +1,5 @@
-/// What a write of 4 KiB to a log container costs beyond the same write to a plain file, in the caller: both in a tmpfs,
-/// both to pages that are new.
+/// What a write of 4 KiB to a log container costs beyond the same write to a plain file, in the caller: both in a
+/// tmpfs, both to pages that are new.
 ///
 /// One process, without a layer, in blocks of both, in turn; each block fills a file of its own. The control is the
 /// plain file against itself.

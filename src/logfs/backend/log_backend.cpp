@@ -261,9 +261,8 @@ int log_backend::open_again(handle opened, int flags, handle& again) {
     }
     if ((flags & O_DIRECTORY) != 0) return -ENOTDIR;
     log_node& node = *now.node;
-    const int64_t failed = with_ready(node, [&](log_node& of) -> int64_t {
-        return expect_access(of.file().of().directory(), of.is_plfs(), flags);
-    });
+    const int64_t failed = with_ready(
+        node, [&](log_node& of) -> int64_t { return expect_access(of.file().of().directory(), of.is_plfs(), flags); });
     if (failed != 0) return static_cast<int>(failed);
     state::nodes.share(node);
     return finish(node, flags, again);

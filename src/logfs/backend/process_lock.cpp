@@ -48,8 +48,7 @@ bool process_lock::wait(uint32_t self) {
             continue;
         }
         const uint32_t with_sleepers = now | others_sleep;
-        if (now != with_sleepers &&
-            !word_.compare_exchange_weak(now, with_sleepers, std::memory_order_relaxed))
+        if (now != with_sleepers && !word_.compare_exchange_weak(now, with_sleepers, std::memory_order_relaxed))
             continue;
         const long woken = direct::call(SYS_futex, direct::address(&word_), FUTEX_WAIT_PRIVATE,
                                         static_cast<int>(with_sleepers), direct::address(&patience));

@@ -208,9 +208,7 @@ result<int64_t> log_file::next_hole(int64_t offset) {
 result<void> log_file::status(struct stat& out) {
     const guard alone(*this);
     if (auto taken = take_own(); !taken) return taken;
-    return with_descriptors([&] {
-        return read_status(container_, {reader_->size(), reader_->latest_ns()}, out);
-    });
+    return with_descriptors([&] { return read_status(container_, {reader_->size(), reader_->latest_ns()}, out); });
 }
 
 result<void> log_file::set_times(const timespec times[2]) {

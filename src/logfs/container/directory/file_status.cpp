@@ -66,8 +66,8 @@ result<void> set_times(container& of, const written_state& written, const timesp
     if (auto looked = read_status(of, written, before); !looked) return looked;
     if (const int done = ask_kernel(of, before, times); done != 0)
         return of.failed(of.access_name(), "cannot change its times", -done);
-    return write_times(
-        of, {written.latest_ns, wanted_ns(times[0], before.st_atim), wanted_ns(times[1], before.st_mtim)});
+    return write_times(of,
+                       {written.latest_ns, wanted_ns(times[0], before.st_atim), wanted_ns(times[1], before.st_mtim)});
 }
 
 }  // namespace halcyon::logfs

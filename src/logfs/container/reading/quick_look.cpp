@@ -21,8 +21,8 @@ namespace {
 
 using block = std::array<std::byte, block_bytes>;
 
-/// The last state of a writer that has ended, or that runs on this host or did since it was started: no crash of the node
-/// lies behind it. False: of another one, or there is damage.
+/// The last state of a writer that has ended, or that runs on this host or did since it was started: no crash of the
+/// node lies behind it. False: of another one, or there is damage.
 bool take_state(const block& head, uint64_t salt, std::string_view boot_id, state_slot& out) {
     index_header header{};
     std::memcpy(&header, head.data(), sizeof header);
