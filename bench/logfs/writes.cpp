@@ -35,8 +35,9 @@ double ns_per_call(const std::string& path, bool is_logged, const std::function<
     const int file = open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY, 0600);
     if (file < 0) stop("no file " + path);
     if (is_container(path) != is_logged) stop(path + (is_logged ? " is no log container" : " is a log container"));
+    if (call(file, 0) != static_cast<ssize_t>(bytes)) stop("a write failed: " + path);  // a log begins with the first
     const double begin = wall_ns();
-    for (int i = 0; i < calls_per_block; ++i) {
+    for (int i = 1; i <= calls_per_block; ++i) {
         if (call(file, i) != static_cast<ssize_t>(bytes)) stop("a write failed: " + path);
     }
     const double spent = wall_ns() - begin;
