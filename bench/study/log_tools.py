@@ -6,7 +6,8 @@ Each container was written by four processes whose pieces of 47 KiB lie between 
 hold the same bytes, and both lie in memory. In each round a program runs on the plain file, on the container, and on
 the plain file again (the control), in changing order. What it prints and what it writes is compared: anything that
 differs is an error. Expected: at most 10 % longer where the plain file takes a second, else at most 20 ms more
-(`tools_missed` counts the programs that take longer). To try it with a hundredth of the data: `log_tools.py --smaller 100 --rounds 1`.
+(`tools_missed` counts the programs that take longer). To try it with a hundredth of the data:
+`log_tools.py --smaller 100 --rounds 1`.
 """
 
 import argparse

@@ -25,7 +25,8 @@ def check(run: Path) -> None:
             np.testing.assert_array_equal(file[f"v{i:03d}"], variable(i))
         shapes = {name: file[name].shape for name in ("refine level", "gid", "coordinates", "bounding box")}
     tree = RANKS * BLOCKS
-    assert shapes == {"refine level": (tree,), "gid": (tree, 15), "coordinates": (tree, 3), "bounding box": (tree, 3, 2)}
+    expected = {"refine level": (tree,), "gid": (tree, 15), "coordinates": (tree, 3), "bounding box": (tree, 3, 2)}
+    assert shapes == expected
     with h5py.File(run / "flash.plt.0000.h5") as file:
         assert f"v{PLOTTED:03d}" not in file
         for i in range(PLOTTED):

@@ -60,7 +60,7 @@ def test_a_checkpoint_of_hdf5_is_read_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, build: tuple[str, Path], way: str
 ) -> None:
     logged = both(tmp_path)[1]
-    folder = run(build, logged, monkeypatch, "flash-io", blocks=2, side=4, variables=3, way=way, check=1)
+    folder = run(build, logged, monkeypatch, "flash-io", blocks=2, side=4, variables=5, way=way, check=1)
     assert sorted(path.name for path in folder.iterdir() if logfs.is_container(path)) == [
         "flash.chk.0000.h5",
         "flash.plt.0000.h5",

@@ -26,8 +26,9 @@ ASKED = argparse.Namespace(smaller=1.0, only=None)
 
 
 def run(key: Key, *, wall_s: float = 2.0, problem: str | None = None, programs: str = "build") -> Run:
-    return Run(key, 10**6, 1, wall_s, {"write": wall_s}, {"write": 2.0, "sync": 2.0, "open": 1.0}, {"effective_posix": 1e6},
-               [1.0], 1.0, 0.0, programs, "boot", problem)  # fmt: skip
+    slowest, total = {"write": wall_s}, {"write": 2.0, "sync": 2.0, "open": 1.0}
+    rates = {"effective_posix": 1e6}
+    return Run(key, 10**6, 1, wall_s, slowest, total, rates, [1.0], 1.0, 0.0, programs, "boot", problem)
 
 
 def test_words_of_a_writer_become_bandwidths() -> None:
