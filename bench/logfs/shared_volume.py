@@ -57,8 +57,8 @@ def measure_over_nn(volume: SharedVolume) -> None:
             take = Take(volume, {**SIZE, **way})
             logged = take.logged()
             later: list[Callable[[], None]] = [take.own_files, take.one_file, take.own_files]
-            for measure in later if one.made % 2 == 0 else later[::-1]:
-                measure()
+            for turn in range(3):
+                later[(turn + one.made) % 3]()
             nn, again = take.of_own_files
             n1 = take.of_one_file[0]
             one.control(f"nn_control_{name}", again / nn)
