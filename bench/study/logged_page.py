@@ -20,13 +20,15 @@ def page(data: Path) -> str:
 
 def written(runs: Sequence[Run]) -> Iterator[str]:
     found = counted(runs)
-    yield "| written | | plain | log | log over plain | per process, plain | log |"
-    yield "|---|---|---:|---:|---:|---:|---:|"
+    yield "| written | | plain | log | log over plain | mount | per process, plain | log |"
+    yield "|---|---|---:|---:|---:|---:|---:|---:|"
     for name, pattern in PATTERNS.items():
         for durable in (True, False):
             plain, log = (found[Key(name, way, durable)] for way in ("plain", "log"))
             cells = [pattern.what, "durable" if durable else "cached"]
+            mount = found.get(Key(name, "fuse", durable))
             cells += [_cell(plain, _bandwidth), _cell(log, _bandwidth), _over(log, plain)]
+            cells.append(_cell(mount, _bandwidth) if mount else "")
             cells += [_cell(plain, _per_process), _cell(log, _per_process)]
             yield _row(cells)
 

@@ -63,6 +63,8 @@ PATTERNS: Mapping[str, Pattern] = {
         "FLASH-IO-like: each rank for itself", "flash-io", {"blocks": 20, "side": 16, "way": "independent"}, "blocks"
     ),
 }
+MOUNTED = ("n1", "n1_views_unsieved")
+"""Patterns that are also written through `halcyon mount`, by calls of POSIX and of MPI-IO (Wright 2014, figure 5.3)."""
 READ_BACK = "n1"
 """The pattern of the files that are read back."""
 READERS_ON = (4, 2, 1)
@@ -93,7 +95,8 @@ def keys() -> Iterator[Key]:
         for durable in (True, False):
             for way in ("plain", "log"):
                 yield Key(pattern, way, durable)
-    yield Key(READ_BACK, "fuse")
+    for pattern in MOUNTED:
+        yield Key(pattern, "fuse")
     for hosts in READERS_ON:
         for way in WAYS:
             yield Key(READ_BACK, way, hosts=hosts, reads=True)

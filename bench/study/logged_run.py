@@ -11,7 +11,7 @@ from logged_patterns import PATTERNS, POINTS, RANKS, Key, Pattern, Run
 from logged_writers import LOGS, PLAIN, Output, Ranks, SharedVolume
 
 from halcyon.delta.identity import boot, programs
-from halcyon.errors import HalcyonSystemError
+from halcyon.errors import HalcyonSystemError, UnavailableError
 from halcyon.installed_program import find_installed
 from halcyon.layers.record import prepare
 from halcyon.observe.analysis.answers import Answers
@@ -99,7 +99,10 @@ class Measuring:
         """`halcyon mount` on each host, over its mount of the file system; they end with the study."""
         if self._is_mounted:
             return
-        program = find_installed("halcyon-mount", "HALCYON_MOUNT")
+        try:
+            program = find_installed("halcyon-mount", "HALCYON_MOUNT")
+        except UnavailableError as why:
+            raise HalcyonSystemError(str(why)) from why
         for host in self._volume.bed.plan.compute_hosts:
             self._stack.enter_context(mounted(self._volume, host.name, program))
         self._is_mounted = True

@@ -31,7 +31,7 @@ from halcyon.delta.estimate import estimate
 from halcyon.delta.forgiving import Failed, Forgiving
 from halcyon.delta.identity import boot, programs
 from halcyon.delta.measuring import FORGIVE, MOST_NOT_COUNTED
-from halcyon.errors import HalcyonError, UnavailableError
+from halcyon.errors import HalcyonError
 from halcyon.process_session import ended_in_order
 from halcyon.testbed.bed import raised
 from halcyon.testbed.requirements import unavailable
@@ -158,7 +158,4 @@ def say(run: Run, seconds: float) -> None:
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except UnavailableError as unavailable_why:
-        sys.exit(f"error: {unavailable_why}")
+    sys.exit(main())
