@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+"""What logs cost where they gain nothing: four ranks that write a file each, below `--log` over plainly.
+
+Blocks of 47 KiB by `pwrite`, one behind the other, in memory. The time goes from before the open to the end of the last
+rank.
+"""
+
+import shutil
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from logged_writers import LOGS, PLAIN, Ranks, run_here
+from rounds import Rounds, unmet
+
+from halcyon.errors import HalcyonError, UnavailableError
+from halcyon.layers.preload import find_library
+
+ROOM = "logfs"
+RANKS = Ranks(4)
+WRITE: Mapping[str, object] = {"block": 47 << 10, "blocks": 1024, "files": 0, "sync": 0, "do": "write"}
+
+
+def main() -> int:
+    try:
+        find_library()
+    except UnavailableError as why:
+        unmet(ROOM, "nn_overhead", str(why))
+        return 0
+    try:
+        with tempfile.TemporaryDirectory(dir="/dev/shm") as name:
+            measure(Path(name))
+    except HalcyonError as why:
+        print(f"error: {why}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def measure(folder: Path) -> None:
+    for one in Rounds(ROOM):
+        seconds = [0.0, 0.0, 0.0]
+        for turn in range(3):
+            kind = (turn + one.made) % 3
+            seconds[kind] = write(folder / (LOGS if kind == 0 else PLAIN), is_logged=kind == 0)
+        logged, plain, again = seconds
+        one.value("nn_overhead", logged / plain, "ratio")
+        one.control("nn_overhead_control", again / plain)
+
+
+def write(place: Path, *, is_logged: bool) -> float:
+    place.mkdir()
+    took = run_here(RANKS, "writers", place, WRITE, logs=place if is_logged else None)["wrote"].wall_s
+    containers = len(list(place.glob("*/halcyon-container")))
+    if containers != (RANKS.count if is_logged else 0):
+        raise SystemExit(f"error: {place} has {containers} log containers")
+    shutil.rmtree(place)
+    return took
+
+
+if __name__ == "__main__":
+    sys.exit(main())
