@@ -102,6 +102,8 @@ void start_backends(const backend_settings& how) {
     std::memcpy(all.who.host, host.data(), std::min(host.size(), sizeof all.who.host - 1));
     read_boot_id(all.who.boot_id, sizeof all.who.boot_id);
     all.who.rank = how.rank;
+    all.writing.stage = how.staging.stage;
+    stage_agent::configure(how.staging);
     all.who.clock_bound_ns = bound_of_clock_ns();
     calls::hidden_descriptors::start();
     constexpr int few = 16;

@@ -39,6 +39,8 @@ class log_node {
     /// It can be read and written. 0, or -errno: then nothing of it can be.
     int ready();
     [[nodiscard]] log_file& file() { return *file_; }
+    /// Something was written: where that lies on the node's disk, somebody brings it into the container.
+    void attend_stage();
     /// Its marker, whose attributes are the file's.
     [[nodiscard]] int marker() const { return marker_; }
     /// The file that all descriptors stand for; -errno. Its locks are those of the file.
@@ -99,8 +101,5 @@ int open_placeholder(int directory, int flags);
 
 /// The container's path, of that file's.
 std::string_view without_placeholder(std::string_view name);
-
-/// In the marker: who has the container open has a shared lock of this byte.
-inline constexpr int64_t open_place = INT64_MAX - 4096;
 
 }  // namespace halcyon::logfs

@@ -9,6 +9,7 @@
 #include "calls/backends/mounts.hpp"
 #include "logfs/backend/direct_files.hpp"
 #include "logfs/backend/remove_tree.hpp"
+#include "logfs/container/directory/open_mark.hpp"
 #include "logfs/container/format/dropping_name.hpp"
 #include "logfs/container/format/plfs_format.hpp"
 
@@ -181,7 +182,7 @@ void remove_unused(const char* path) {
     if (directory < 0) return;
     int marker = files.open_at(directory, marker_name.data(), O_RDWR, 0);
     if (marker == -ENOENT) marker = files.open_at(directory, plfs_access_name.data(), O_RDWR, 0);
-    const int locked = marker < 0 ? marker : files.lock_part(marker, open_place, 1, true, false);
+    const int locked = marker < 0 ? marker : keep_alone(files, marker);
     // Without a marker, another has begun to remove it. Where there are no locks, whoever had it open here has closed
     // it.
     const bool is_unused = marker < 0 ? marker == -ENOENT : locked != -EAGAIN;

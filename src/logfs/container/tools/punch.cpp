@@ -106,7 +106,8 @@ class punching {
         if (part.blocks.empty()) return false;
         const short_name name = synced_.writers().data_name_of(part.dropping);
         struct stat file {};
-        if (container_.calls().status_at(container_.directory(), name.c_str(), file) != 0) return true;
+        // It was not brought into the container yet.
+        if (container_.calls().status_at(container_.directory(), name.c_str(), file) != 0) return false;
         const int64_t live = (file.st_size + block - 1) / block * block - bytes_of(part);
         return int64_t{file.st_blocks} * 512 > live;
     }

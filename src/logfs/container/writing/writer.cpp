@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "logfs/container/files/whole_transfer.hpp"
 
 namespace halcyon::logfs {
 
@@ -35,6 +36,7 @@ result<void> writer::open(const writer_identity& who, const writer_options& how)
     has_unsynced_data_ = false;
     has_unsynced_names_ = true;
     data_bytes_ = 0;
+    brought_bytes_ = 0;
     sync_failed_ = 0;
     checker_ = {};
     return {};
@@ -71,17 +73,87 @@ int writer::create_dropping_pair(index_header header, std::string_view host, con
     header.check = check_of(header, 0);
     index_name_ = dropping_path(host_directory_, {host, header.pid, header.created_ns, dropping_kind::index});
     data_name_ = with_kind(index_name_.view(), dropping_kind::data);
-    data_fd_ = calls.open_at(container_.directory(), data_name_.c_str(), O_WRONLY | O_CREAT | O_EXCL, 0644);
+    data_fd_ = create_data(host, how);
     if (data_fd_ < 0) return std::exchange(data_fd_, -1);
     const int done = index_.create(container_.directory(), index_name_.c_str(), header, how.may_map_index);
     if (done == 0) {
-        container_.share(data_name_.c_str(), 0444);
+        if (!is_staged_) container_.share(data_name_.c_str(), 0444);
         container_.share(index_name_.c_str(), 0444);
         return 0;
     }
     calls.close(std::exchange(data_fd_, -1));
-    calls.remove_at(container_.directory(), data_name_.c_str(), false);
+    remove_data();
     return done;
+}
+
+int writer::create_data(std::string_view host, const writer_options& how) {
+    is_staged_ = false;
+    why_not_staged_ = 0;
+    if (!how.stage.empty()) {
+        const int fd = create_staged_data(host, how.stage);
+        is_staged_ = fd >= 0;
+        if (is_staged_ || fd == -EEXIST) return fd;
+        why_not_staged_ = fd;
+    }
+    return container_.calls().open_at(container_.directory(), data_name_.c_str(), O_WRONLY | O_CREAT | O_EXCL, 0644);
+}
+
+/// The file before the mark that names it: a mark without a file would mean that data were lost. -EEXIST: another writer
+/// has these names.
+int writer::create_staged_data(std::string_view host, std::string_view stage) {
+    file_calls& calls = container_.calls();
+    mark_.set(host, stage, container_.id());
+    char path[staged_path_room];
+    mark_.path_of(data_name_.view(), path, sizeof path);
+    // All users of the node share the folder, as they do /tmp.
+    char above[staged_path_room];
+    std::memcpy(above, mark_.folder(), std::strlen(mark_.folder()) + 1);
+    *std::strrchr(above, '/') = '\0';
+    if (calls.make_directory_at(AT_FDCWD, above, 01777) == 0) calls.set_mode_at(AT_FDCWD, above, 01777);
+    struct stat of_container {};
+    if (const int done = calls.status(container_.directory(), of_container); done != 0) return done;
+    const mode_t mode = of_container.st_mode & 0777;
+    if (calls.make_directory_at(AT_FDCWD, mark_.folder(), mode) == 0) {
+        calls.set_mode_at(AT_FDCWD, mark_.folder(), mode);
+        say_whose_it_is();
+    }
+    const int fd = calls.open_at(AT_FDCWD, path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0644);
+    if (fd < 0) return fd;
+    calls.set_mode_at(AT_FDCWD, path, 0600 | (mode & 0444));
+    const int done = mark_.write(container_, data_name_.view());
+    if (done == 0) return fd;
+    calls.close(fd);
+    calls.remove_at(AT_FDCWD, path, false);
+    return done;
+}
+
+/// For who looks at the node's disk alone. Without it, what no container needs any more stays there.
+void writer::say_whose_it_is() {
+    file_calls& calls = container_.calls();
+    short_name name("/");
+    name.add(origin_name);
+    char path[staged_path_room];
+    const size_t length = std::strlen(mark_.folder());
+    std::memcpy(path, mark_.folder(), length);
+    std::memcpy(path + length, name.c_str(), name.view().size() + 1);
+    const int fd = calls.open_at(AT_FDCWD, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0644);
+    if (fd < 0) return;
+    const std::string_view whose = container_.path();
+    struct stat above {};
+    short_name inode("\n");
+    if (calls.status_at(container_.directory(), "..", above) == 0) inode.add(uint64_t{above.st_ino}).add("\n");
+    const std::span first(whose.data(), whose.size());
+    const std::span second(inode.c_str(), inode.view().size());
+    if (write_whole(calls, fd, std::as_bytes(first), 0) == 0)
+        static_cast<void>(write_whole(calls, fd, std::as_bytes(second), static_cast<int64_t>(whose.size())));
+    calls.close(fd);
+}
+
+void writer::remove_data() {
+    if (is_staged_)
+        brought_data::discard(container_, data_name_.view(), mark_);
+    else
+        container_.calls().remove_at(container_.directory(), data_name_.c_str(), false);
 }
 
 /// Grows from call to call, also when the clock is set back, and lies behind the epoch.
@@ -244,8 +316,10 @@ result<void> writer::sync() {
     if (const int room = index_.make_room(); room != 0) return index_failed("cannot grow", room);
     if (const int done = flush_check(); done != 0) return index_failed("cannot add a check sum", done);
     if (has_unsynced_data_) {
-        sync_failed_ = container_.calls().sync(data_fd_);
-        if (sync_failed_ != 0) return data_failed("cannot sync", sync_failed_);
+        const int done = sync_data();
+        // What lies on the node is copied again, whatever became of the copy.
+        if (!is_staged_) sync_failed_ = done;
+        if (done != 0) return data_failed("cannot sync", done);
         has_unsynced_data_ = false;
     }
     if (has_unsynced_names_) {
@@ -261,11 +335,23 @@ result<void> writer::sync() {
     return {};
 }
 
+/// Durable is what is in the container.
+int writer::sync_data() {
+    if (!is_staged_) return container_.calls().sync(data_fd_);
+    if (const int done = brought_.open(data_name_.view()); done != 0) return done;
+    if (const int done = brought_.copy(data_fd_, brought_bytes_, data_bytes_); done != 0) return done;
+    if (const int done = brought_.sync(); done != 0) return done;
+    brought_bytes_ = data_bytes_;
+    return 0;
+}
+
 result<void> writer::close() {
     const guard alone(*this);
     if (!is_open()) return nonsense("the writer is closed", EBADF);
     file_calls& calls = container_.calls();
     const bool is_empty = index_.is_empty();
+    const bool is_brought = is_staged_ && !is_empty && sync_failed_ == 0 && !index_.has_uncommitted();
+    brought_.close();
     // The data first, as in all else: for some file systems that is when others are sent them (NFS).
     const int data_done = calls.close(std::exchange(data_fd_, -1));
     int index_done = is_empty || index_.make_room() != 0 ? 0 : flush_check();
@@ -275,8 +361,10 @@ result<void> writer::close() {
         index_done = closed;
     if (is_empty) {
         calls.remove_at(container_.directory(), index_name_.c_str(), false);
-        calls.remove_at(container_.directory(), data_name_.c_str(), false);
+        remove_data();
     }
+    // All of it is there already. What fails here is left to the agent.
+    if (is_brought && index_done == 0) static_cast<void>(brought_data::finish(container_, data_name_.view(), mark_));
     if (data_done != 0) return data_failed("cannot close", data_done);
     if (index_done != 0) return index_failed("cannot close", index_done);
     return {};
@@ -285,6 +373,7 @@ result<void> writer::close() {
 void writer::abandon() {
     lock_.forget_others();
     index_.abandon();
+    brought_.close();
     if (data_fd_ >= 0) container_.calls().close(std::exchange(data_fd_, -1));
 }
 
