@@ -55,6 +55,10 @@ class Logs:
     directories: tuple[str, ...]
     """As they were given: programs may use that spelling, or the one without symbolic links."""
     stage: Stage | None = None
+    backends: tuple[str, ...] = ()
+    """Directories over which the logs of each container are spread; none: in the container."""
+    per_node: bool = False
+    """The processes of a node write one log together, where the file system has second names for files."""
 
     def variables(self) -> dict[str, str]:
         """UsageError: one of them is no directory, or lies in a container; there are too many; the stage can be none.
@@ -79,7 +83,26 @@ class Logs:
         if needed > MOST_DIRECTORIES:
             linked = ", counting those with symbolic links twice" if needed > len(paths) else ""
             raise UsageError(f"--log: {needed} directories{linked}; expected {MOST_DIRECTORIES} or fewer")
-        return {"HALCYON_LOG": ":".join(paths)} | (self.stage.variables(paths) if self.stage else {})
+        if self.stage and self.per_node:
+            raise UsageError("--logs-per node: with --stage each process has a log of its own; leave one of them out")
+        return {
+            "HALCYON_LOG": ":".join(paths),
+            **({"HALCYON_LOG_BACKENDS": ":".join(map(_backend, self.backends))} if self.backends else {}),
+            **({"HALCYON_LOG_PER": "node"} if self.per_node else {}),
+            **(self.stage.variables(paths) if self.stage else {}),
+        }
+
+
+def _backend(given: str) -> str:
+    """As all nodes find it. UsageError: it is no directory, or lies in a container."""
+    path = os.path.realpath(given)
+    if ":" in path or "," in path:
+        raise UsageError(f"--backends {given}: the path has a ':' or ',', which separate paths; give one without")
+    if not Path(path).is_dir():
+        raise UsageError(f"--backends {given}: no such directory; expected directories that all processes see")
+    if within := container_above(Path(path)):
+        raise UsageError(f"--backends {given}: {within} is a log container itself; expected a directory around it")
+    return path
 
 
 def is_container(path: Path) -> bool:

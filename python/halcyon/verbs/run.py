@@ -127,6 +127,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="--stage: bytes that a node brings per second, at most (default: as many as can be)",
     )
     parser.add_argument(
+        "--backends",
+        metavar="A,B,C",
+        help="--log: directories, perhaps of several file systems, over which the logs of each file are spread; the "
+        "containers below --log know of them",
+    )
+    parser.add_argument(
+        "--logs-per",
+        choices=("process", "node"),
+        help="--log: who has a log of its own for each file (default: process); of a node, its processes write into one "
+        "together, which is less load for storage targets",
+    )
+    parser.add_argument(
         "--log-targets",
         metavar="N",
         type=int,
@@ -212,8 +224,9 @@ def run(arguments: argparse.Namespace) -> int:
     stage = None
     if arguments.stage is not None:
         stage = Stage(arguments.stage, arguments.stage_rate or "0", takes_turns="coordinate" in layers)
-    logs = Logs(tuple(arguments.log), stage) if arguments.log else None
-    for option in ("stage", "log_targets", "log_load"):
+    backends = tuple(one for one in (arguments.backends or "").split(",") if one)
+    logs = Logs(tuple(arguments.log), stage, backends, arguments.logs_per == "node") if arguments.log else None
+    for option in ("stage", "backends", "logs_per", "log_targets", "log_load"):
         if logs is None and getattr(arguments, option) is not None:
             raise UsageError(f"--{option.replace('_', '-')} says something about log containers: add --log DIR")
     if arguments.stage_rate is not None and stage is None:
@@ -229,7 +242,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("--flatten-rate says how fast plain files are made: add --flatten background")
     if logs and "prefetch" in layers:
         print("halcyon: --prefetch reads nothing ahead of files below --log", file=sys.stderr)
-    if logs:
+    if logs and not logs.per_node:
         say_if_crowded(logs.directories, command, arguments.log_targets, arguments.log_load or GOOD_LOAD)
     if logs and flattens:
         flattening = Flattening(arguments.flatten_rate or DEFAULT_RATE)

@@ -17,6 +17,8 @@ struct backend_settings {
     int rank = -1;  ///< in its MPI program; -1: none
     /// Where data go at first, and who brings them; without a stage: nowhere.
     stage_agent::settings staging;
+    std::string_view backends;       ///< container::place_on(); stays
+    bool has_logs_of_nodes = false;  ///< writer_options::shares_with_node
 };
 /// Before the first of them starts.
 void start_backends(const backend_settings& how);

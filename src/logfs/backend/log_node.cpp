@@ -102,6 +102,7 @@ int log_node::open_file(const char* path, bool is_new, mode_t mode) {
     wanted.is_exclusive = is_new;
     wanted.mode = mode;
     wanted.host_directories = how_.host_directories;
+    wanted.backends = how_.backends;
     wanted.writing = how_.writing;
     wanted.reading = how_.reading;
     writer_identity who = how_.who;

@@ -10,6 +10,7 @@
 #include "logfs/backend/direct_files.hpp"
 #include "logfs/backend/remove_tree.hpp"
 #include "logfs/container/directory/open_mark.hpp"
+#include "logfs/container/directory/other_backends.hpp"
 #include "logfs/container/format/dropping_name.hpp"
 #include "logfs/container/format/plfs_format.hpp"
 
@@ -186,7 +187,12 @@ void remove_unused(const char* path) {
     // Without a marker, another has begun to remove it. Where there are no locks, whoever had it open here has closed
     // it.
     const bool is_unused = marker < 0 ? marker == -ENOENT : locked != -EAGAIN;
-    if (is_unused) remove_tree(AT_FDCWD, path);
+    if (is_unused) {
+        container what(files);
+        if (what.open(path)) remove_other_directories(files, directory, what.id());
+        what.close();
+        remove_tree(AT_FDCWD, path);
+    }
     if (marker >= 0) files.close(marker);
     files.close(directory);
 }

@@ -33,7 +33,7 @@ int64_t newest_change_ns(container& of) {
         uint32_t number = 0;
         if (!parse_host_directory(name, number)) return 0;
         const short_name directory(name);
-        note(directory.c_str());
+        note(short_name(name).add("/.").c_str());
         names_in(calls, memory, of.directory(), directory.c_str(), [&](std::string_view inner) {
             if (inner.starts_with(index_prefix)) note(short_name(name).add("/").add(inner).c_str());
             return 0;

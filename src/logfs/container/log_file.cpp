@@ -51,6 +51,7 @@ result<void> log_file::open(std::string_view path, const writer_identity& who, c
         container_.close();
         return opened;
     }
+    container_.place_on(how.backends);
     is_unsynced_ = is_new;
     reader_options reading = how.reading;
     reading.host = {who_.host, strnlen(who_.host, sizeof who_.host)};

@@ -28,6 +28,7 @@ struct opening {
     bool says_open = false;
     mode_t mode = 0644;
     uint32_t host_directories = 32;
+    std::string_view backends;  ///< container::place_on()
     writer_options writing;
     reader_options reading;
 };

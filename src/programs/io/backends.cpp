@@ -63,6 +63,8 @@ void backends::start_backends() {
     how.rank = rank_of_process();
     how.staging = {kept_settings::value_of("HALCYON_LOG_AGENT"), kept_settings::value_of("HALCYON_LOG_AGENT_WORDS"),
                    kept_settings::value_of("HALCYON_LOG_STAGE"), list};
+    how.backends = kept_settings::value_of("HALCYON_LOG_BACKENDS");
+    how.has_logs_of_nodes = std::string_view(kept_settings::value_of("HALCYON_LOG_PER")) == "node";
     logfs::start_backends(how);
     while (*list != '\0') {
         const size_t length = std::strcspn(list, ":");

@@ -40,6 +40,8 @@ struct setting {
 };
 setting settings[] = {{"HALCYON_LAYERS", nullptr},
                       {"HALCYON_LOG", nullptr},
+                      {"HALCYON_LOG_BACKENDS", nullptr},
+                      {"HALCYON_LOG_PER", nullptr},
                       {"HALCYON_LOG_STAGE", nullptr},
                       {"HALCYON_LOG_AGENT", nullptr},
                       {"HALCYON_LOG_AGENT_WORDS", nullptr},

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from logfs.log_containers import names, strided, wait_until
+from log_containers import names, strided, wait_until
 from logfs.logged import halcyon
 
 from halcyon import logfs
@@ -117,6 +117,9 @@ def test_an_agent_that_cannot_be_started_keeps_no_command_from_running(
         (("--log", "LOGS", "--stage", "here"), "expected the absolute path"),
         (("--log", "LOGS", "--stage", "LOGS/in"), "lies below --log"),
         (("--log", "LOGS", "--log-targets", "0"), "expected 1 or more"),
+        (("--log", "LOGS", "--backends", "LOGS,LOGS/absent"), "no such directory"),
+        (("--logs-per", "node"), "add --log DIR"),
+        (("--log", "LOGS", "--logs-per", "node", "--stage", "/node"), "leave one of them out"),
     ],
 )
 def test_options_that_make_no_sense_are_refused(logs: Path, options: tuple[str, ...], reason: str) -> None:
@@ -274,3 +277,43 @@ def test_a_rate_is_kept(logs: Path) -> None:
     begin = time.monotonic()
     subprocess.run([agent, "--flatten", "--rate", "20000000", logs], check=True, timeout=120)
     assert time.monotonic() - begin > 1
+
+
+# --- where logs lie ---
+
+
+def test_logs_are_spread_over_backends(logs: Path, tmp_path: Path) -> None:
+    backends = [tmp_path / name for name in "abc"]
+    for backend in backends:
+        backend.mkdir()
+    script = f"for i in 1 2 3 4 5 6 7 8 9; do echo $i >> {logs}/f; done; cat {logs}/f; mv {logs}/f {logs}/g"
+    done = halcyon("run", "--log", logs, "--backends", ",".join(map(str, backends)), "--", "sh", "-c", script)
+    assert done.stdout.split() == list("123456789"), done.stderr
+    assert "of 9 writers" in done.stderr
+    assert sum(any(backend.iterdir()) for backend in backends) > 1
+    with logfs.open(logs / "g", "rb") as file:
+        assert file.read().split() == [b"%d" % i for i in range(1, 10)]
+    removed = halcyon("run", "--log", logs, "--", "rm", logs / "g")
+    assert removed.returncode == 0, removed.stderr
+    assert [each for backend in backends for each in backend.iterdir()] == []
+
+
+def test_processes_of_a_node_write_one_log(logs: Path) -> None:
+    script = f"for i in 1 2 3 4 5 6; do (seq $i 6 60000 | sed s/^/$i-/ > {logs}/$i; cat {logs}/$i >> {logs}/all) & done; wait"
+    done = halcyon("run", "--log", logs, "--logs-per", "node", "--", "sh", "-c", script)
+    assert done.returncode == 0, done.stderr
+    data = list(logs.glob("all/hostdir.*/data.*"))
+    assert len(data) == 6
+    assert len({each.stat().st_ino for each in data}) == 1
+    with logfs.open(logs / "all", "rb") as file:
+        found = sorted(file.read().decode().split())
+    assert found == sorted(f"{i}-{n}" for i in range(1, 7) for n in range(i, 60001, 6))
+    assert logfs.check(logs / "all").is_sound
+
+
+def test_a_crowd_is_told_of(logs: Path) -> None:
+    command = ("mpirun", "-n", "2", "true")
+    done = halcyon("run", "--log", logs, "--log-targets", "1", "--", *command)
+    assert "2 processes that write one file make 2 logs on 1 storage target: load 4.00" in done.stderr
+    done = halcyon("run", "--log", logs, "--log-targets", "1", "--logs-per", "node", "--", *command)
+    assert "storage target" not in done.stderr

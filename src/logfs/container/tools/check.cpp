@@ -8,6 +8,7 @@
 
 #include "base/units.hpp"
 #include "logfs/container/directory/names_in.hpp"
+#include "logfs/container/directory/other_backends.hpp"
 #include "logfs/container/directory/staged_data.hpp"
 #include "logfs/container/format/dropping_name.hpp"
 #include "logfs/container/reading/data_files.hpp"
@@ -85,7 +86,8 @@ class checking {
             path.add("/").add(name);
             dropping_name parsed;
             if (!parse_dropping_name(name, parsed)) {
-                if (!is_staged_name(name)) add(weight::note, path.view(), "no dropping");
+                if (!is_staged_name(name) && name != owner_name && !name.starts_with(node_prefix))
+                    add(weight::note, path.view(), "no dropping");
             } else if (parsed.kind == dropping_kind::data &&
                        reader_.writers().find(with_kind(path.view(), dropping_kind::index).view()) ==
                            dropping_table::none) {
@@ -146,7 +148,8 @@ class checking {
         if (missing_from < of.data_bytes)
             add(weight::loss, data.view(), "it is shorter than its index says, as after a crash",
                 "bytes " + range(missing_from, of.data_bytes) + " of it");
-        if (file.st_size > of.data_bytes)
+        // Of a file that the writers of a node share, the rest is the others'.
+        if (file.st_size > of.data_bytes && file.st_nlink == 1)
             add(weight::note, data.view(),
                 "a write was cut short behind byte " + std::to_string(of.data_bytes) + ": it was never acknowledged");
         if (how_.reads_data && of.has_checks) data_sums(number, data, std::min<int64_t>(file.st_size, of.data_bytes));

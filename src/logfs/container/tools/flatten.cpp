@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <filesystem>
 #include <set>
@@ -19,6 +20,7 @@
 #include "base/replace_file.hpp"
 #include "base/text_file.hpp"
 #include "logfs/container/directory/open_mark.hpp"
+#include "logfs/container/directory/other_backends.hpp"
 #include "logfs/container/files/file_calls.hpp"
 #include "logfs/container/files/whole_transfer.hpp"
 #include "logfs/container/format/dropping_name.hpp"
@@ -211,6 +213,7 @@ class flattening {
         if (!container_.is_plfs()) ::unlinkat(container_.directory(), container_.access_name(), 0);
         marker_.reset();
         if (auto synced = sync_folder(); !synced) return synced;
+        remove_other_directories(container_.calls(), container_.directory(), container_.id());
         std::error_code why;
         std::filesystem::remove_all(beside_, why);
         if (why) return system_failure(beside_ + ": cannot remove the container", why.value());
@@ -350,6 +353,10 @@ class leftovers {
 
     /// A file has its place.
     [[nodiscard]] result<void> remove(const std::string& name) const {
+        uint64_t id = 0;
+        std::from_chars(name.data() + prefix.size(), name.data() + name.size(), id);
+        const descriptor directory(::open(path(name).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+        if (directory) remove_other_directories(kernel_files(), directory.get(), id);
         std::error_code why;
         fs::remove_all(path(name), why);
         return why ? system_failure(path(name) + ": cannot remove", why.value()) : result<void>();

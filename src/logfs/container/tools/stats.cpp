@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "logfs/container/directory/staged_data.hpp"
 #include "logfs/container/format/dropping_name.hpp"
@@ -45,6 +46,7 @@ result<container_stats> stats(container& what) {
     all.extents = from.index().extents();
     std::set<uint32_t> clocks;
     std::set<std::string> nodes;
+    std::set<std::pair<dev_t, ino_t>> shared;
     for (uint32_t i = 0; i < from.writers().size(); ++i) {
         const dropping& each = from.writers()[i];
         if (each.is_gone || !each.has_header) continue;
@@ -66,6 +68,8 @@ result<container_stats> stats(container& what) {
             nodes.emplace(mark.host());
             continue;
         }
+        // One that the writers of a node share counts once.
+        if (file.st_nlink > 1 && !shared.emplace(file.st_dev, file.st_ino).second) continue;
         all.data_bytes += file.st_size;
         all.data_blocks_bytes += int64_t{file.st_blocks} * 512;
     }

@@ -24,6 +24,9 @@ struct writer_options {
     /// A directory on a disk of this node, absolute, that outlives the writer: the data go there at first
     /// (directory/staged_data.hpp). Empty: into the container.
     std::string_view stage;
+    /// One data dropping for all writers of this host that want it (node_data.hpp), where the file system can do that. Not
+    /// with sums over the data, nor with a stage.
+    bool shares_with_node = false;
 };
 
 /// Writes into a container: appends the data to its data dropping and says in its index dropping where they belong. It
@@ -104,6 +107,7 @@ class writer {
     void remove_data();
     int sync_data();
     int64_t next_time();
+    int make_data_room(int64_t bytes);
     int64_t write_data(const iovec* parts, int count, int64_t bytes, int& why);
     int note_checks(const iovec* parts, int count, int64_t bytes);
     int flush_check();
@@ -125,6 +129,8 @@ class writer {
     bool has_unsynced_data_ = false;
     bool has_unsynced_names_ = true;
     int sync_failed_ = 0;
+    bool is_shared_ = false;      // the data dropping, with other writers of the node
+    int64_t own_data_bytes_ = 0;  // of it, to where this one may write
     bool is_staged_ = false;
     int why_not_staged_ = 0;
     staged_mark mark_;
