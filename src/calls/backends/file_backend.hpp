@@ -159,8 +159,12 @@ class file_backend {
     virtual void before_fork() {}
     /// In the child, before any other call. Descriptors are the parent's, and so are the handles.
     virtual void after_fork() {}
+    /// A jump (longjmp) leaves all calls of this thread that have not returned. They lie untouched until this returns.
+    virtual void calls_left() {}
     /// The process is about to become another program, which adopts what is not closed on exec.
     virtual void before_exec() {}
+    /// The process is about to end, and its other threads still run: nothing may be waited for that may take long.
+    virtual void before_end() {}
 
   protected:
     ~file_backend() = default;

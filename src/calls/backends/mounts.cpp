@@ -106,6 +106,18 @@ void before_exec() {
     for (const mount_point& at : mounted()) at.of->before_exec();
 }
 
+/// A process that has not used its backends yet has nothing to tell them.
+void before_end() {
+    if (this_presence.now.load(std::memory_order_acquire) != presence::some || shares_memory_with_parent()) return;
+    for (const mount_point& at : mounted()) at.of->before_end();
+}
+
+/// In a child of vfork they are its parent's, too.
+void calls_left() {
+    if (this_presence.now.load(std::memory_order_relaxed) != presence::some) return;
+    for (const mount_point& at : mounted()) at.of->calls_left();
+}
+
 void before_fork() {
     if (!present() || shares_memory_with_parent()) return;
     for (const mount_point& at : mounted()) at.of->before_fork();

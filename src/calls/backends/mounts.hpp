@@ -45,9 +45,11 @@ bool ask_presence();
     return now == presence::some ? true : ask_presence();
 }
 
-/// For the wrappers of exec, and of what makes processes.
+/// For the wrappers of exec, of what makes and ends processes, and of jumps.
 void before_exec();
+void before_end();
 void before_fork();
+void calls_left();
 /// Whether the calling thread is a child of vfork, which lives in its parent's memory: what it does to its descriptors
 /// is not done to the parent's.
 inline bool shares_memory_with_parent() {

@@ -2,6 +2,9 @@
 
 #include <signal.h>
 
+#include <cstdint>
+#include <initializer_list>
+
 #include "calls/state/direct_call.hpp"
 
 namespace halcyon::calls {

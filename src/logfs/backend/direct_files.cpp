@@ -100,6 +100,14 @@ class direct_file_calls final : public file_calls {
     int set_mode_at(int directory, const char* name, mode_t mode) override {
         return static_cast<int>(direct::call(SYS_fchmodat, directory, direct::address(name), mode));
     }
+    int set_owner_at(int directory, const char* name, uid_t user, gid_t group) override {
+        return static_cast<int>(
+            direct::call(SYS_fchownat, directory, direct::address(name), user, group, AT_SYMLINK_NOFOLLOW));
+    }
+    int set_times_at(int directory, const char* name, const timespec times[2]) override {
+        return static_cast<int>(
+            direct::call(SYS_utimensat, directory, direct::address(name), direct::address(times), AT_SYMLINK_NOFOLLOW));
+    }
     int rename_at(int from_directory, const char* from, int to_directory, const char* to, unsigned flags) override {
         return static_cast<int>(direct::call(SYS_renameat2, from_directory, direct::address(from), to_directory,
                                              direct::address(to), flags));

@@ -13,9 +13,9 @@
 #include "calls/backends/backend_files.hpp"
 #include "calls/backends/hidden_descriptors.hpp"
 #include "calls/state/direct_call.hpp"
-#include "logfs/backend/attributes.hpp"
 #include "logfs/backend/backend_state.hpp"
 #include "logfs/backend/direct_files.hpp"
+#include "logfs/backend/node_use.hpp"
 #include "logfs/backend/remove_tree.hpp"
 
 namespace halcyon::logfs {
@@ -218,10 +218,10 @@ int log_backend::create(const whole_path& at, int flags, mode_t mode, handle& op
     if (failed != 0) return failed;
     struct stat made {};
     {
-        const held_lock alone(node->lock);
+        const held_node alone(*node);
         // The file mode creation mask is in `mode` already, and the kernel takes it once more.
         if (direct_files().status(node->marker(), made) == 0 && (made.st_mode & 0777) != (mode & 0777))
-            attributes::set_mode(*node, mode);
+            static_cast<void>(node->file().set_mode(mode));
     }
     return finish(*node, flags & ~O_TRUNC, opened);
 }
@@ -239,19 +239,17 @@ int log_backend::create_nameless(const whole_path& folder, int flags, mode_t mod
 
 /// The node has one more user: what becomes `opened`, or nobody.
 int log_backend::finish(log_node& node, int flags, handle& opened) {
-    int failed = 0;
-    {
-        const held_lock alone(node.lock);
-        failed = node.ready();
-        auto done = failed == 0 ? node.file().refresh() : result<void>();
-        if (failed == 0 && done.ok() && (flags & O_TRUNC) != 0 && (flags & O_PATH) == 0) {
-            const auto size = node.file().size();
-            if (size.ok() && *size > 0) node.has_unpublished = true;
-            done = !size ? result<void>(size.why()) : *size > 0 ? node.file().truncate(0) : result<void>();
-        }
-        if (!done) failed = error_of(done.why());
-        if (failed == 0 && (flags & O_TRUNC) != 0) failed = node.publish();
-    }
+    const bool cuts = (flags & O_TRUNC) != 0 && (flags & O_PATH) == 0;
+    const auto failed = static_cast<int>(with_ready(node, [&](log_node& of) -> int64_t {
+        if (const auto fresh = of.file().refresh(); !fresh) return error_of(fresh.why());
+        if (!cuts) return 0;
+        const auto size = of.file().size();
+        if (!size) return error_of(size.why());
+        if (*size == 0) return of.publish();
+        of.has_unpublished = true;
+        const int cut = error_of(of.file().truncate(0));
+        return cut != 0 ? cut : of.publish();
+    }));
     opened = failed != 0 ? 0 : state::handles.add(&node, -1, flags);
     if (opened != 0) return 0;
     state::nodes.release(node);
@@ -267,13 +265,9 @@ int log_backend::open_again(handle opened, int flags, handle& again) {
     }
     if ((flags & O_DIRECTORY) != 0) return -ENOTDIR;
     log_node& node = *now.node;
-    int failed = 0;
-    {
-        const held_lock alone(node.lock);
-        failed = node.ready();
-        if (failed == 0) failed = expect_access(node.file().of().directory(), node.is_plfs(), flags);
-    }
-    if (failed != 0) return failed;
+    const int64_t failed = with_ready(
+        node, [&](log_node& of) -> int64_t { return expect_access(of.file().of().directory(), of.is_plfs(), flags); });
+    if (failed != 0) return static_cast<int>(failed);
     state::nodes.share(node);
     return finish(node, flags, again);
 }
@@ -284,17 +278,17 @@ void log_backend::close(handle opened) {
     const bool wrote = (state::handles.of(opened).flags & O_ACCMODE) != O_RDONLY;
     state::handles.drop(opened);
     if (node == nullptr) return;
-    {
-        const held_lock alone(node->lock);
-        if (wrote) static_cast<void>(node->publish());
+    with_held(*node, [&](log_node& of) -> int64_t {
+        if (wrote) static_cast<void>(of.publish());
         if (node->has_record_locks) {  // whatever else of the process has the file open
             struct flock all {};
             all.l_type = F_UNLCK;
-            const int fd = node->placeholder();
+            const int fd = of.placeholder();
             if (fd >= 0) direct::call(SYS_fcntl, fd, F_SETLK, direct::address(&all));
             node->has_record_locks = false;
         }
-    }
+        return 0;
+    });
     state::nodes.release(*node);
 }
 
@@ -306,17 +300,17 @@ int log_backend::descriptor_of(handle opened, int flags) {
     if (file.node == nullptr)
         return static_cast<int>(direct::call(SYS_openat, file.directory, direct::address("."),
                                              O_RDONLY | O_DIRECTORY | (flags & (O_CLOEXEC | O_NONBLOCK))));
-    const held_lock alone(file.node->lock);
-    if (const int failed = file.node->ready(); failed != 0) return failed;
-    if (file.node->is_plfs()) return -ENOSYS;
-    const int directory = file.node->file().of().directory();
-    const int kept = flags & (O_APPEND | O_NONBLOCK | O_CLOEXEC);
-    int fd = open_placeholder(directory, access_of_placeholder(flags) | kept);
-    if (fd < 0 && fd != -EMFILE && fd != -ENFILE) fd = open_placeholder(directory, O_RDONLY | kept);
-    // Nothing can be put there, as into a container of PLFS: then no other program can be given the descriptor.
-    if (fd < 0) return fd == -EMFILE || fd == -ENFILE ? fd : -ENOSYS;
-    keep_access(fd, flags);
-    return fd;
+    return static_cast<int>(with_ready(*file.node, [&](log_node& of) -> int64_t {
+        if (of.is_plfs()) return -ENOSYS;
+        const int directory = of.file().of().directory();
+        const int kept = flags & (O_APPEND | O_NONBLOCK | O_CLOEXEC);
+        int fd = open_placeholder(directory, access_of_placeholder(flags) | kept);
+        if (fd < 0 && fd != -EMFILE && fd != -ENFILE) fd = open_placeholder(directory, O_RDONLY | kept);
+        // Nothing can be put there, as into a container of PLFS: then no other program can be given the descriptor.
+        if (fd < 0) return fd == -EMFILE || fd == -ENFILE ? fd : -ENOSYS;
+        keep_access(fd, flags);
+        return fd;
+    }));
 }
 
 int log_backend::adopt_descriptor(int fd, const char* name, handle& opened, int& access) {
@@ -363,7 +357,6 @@ ssize_t log_backend::path_of(handle opened, char* out, size_t room) {
     char text[PATH_MAX + 64];
     size_t length = 0;
     if (file.node != nullptr) {
-        const held_lock alone(file.node->lock);
         length = file.node->is_removed() ? 0 : file.node->path(text, sizeof text);
     } else {
         length = direct::path_of(file.directory, text, sizeof text);
@@ -394,6 +387,15 @@ int log_backend::next_entry(handle directory, uint64_t& after, entry& out) {
 void log_backend::after_fork() {
     state::nodes.after_fork();
     state::handles.after_fork();
+}
+
+void log_backend::calls_left() {
+    node_use::leave_all();
+}
+
+void log_backend::before_end() {
+    const calls::blocked_signals whole;
+    state::nodes.before_end();
 }
 
 void log_backend::before_exec() {

@@ -87,11 +87,14 @@ class log_backend final : public calls::file_backend {
     [[nodiscard]] hint hint_for_mpi() const override { return {"romio_ds_write", "disable"}; }
 
     void after_fork() override;
+    void calls_left() override;
     void before_exec() override;
+    void before_end() override;
 
   private:
     template <class Work>
     int with_node(const whole_path& at, Work work);
+    static bool stat_quickly(const whole_path& at, struct stat& out);
     int open_there(const whole_path& at, int flags, mode_t mode, handle& opened);
     int open_directory(int fd, int flags, handle& opened);
     int open_container(int fd, const whole_path& at, int flags, handle& opened);

@@ -11,10 +11,10 @@
 
 #include "calls/state/direct_call.hpp"
 #include "calls/state/standard_error.hpp"
-#include "logfs/backend/attributes.hpp"
 #include "logfs/backend/backend_state.hpp"
 #include "logfs/backend/direct_files.hpp"
 #include "logfs/backend/log_backend.hpp"
+#include "logfs/backend/node_use.hpp"
 #include "logfs/backend/private_copy.hpp"
 
 namespace halcyon::logfs {
@@ -31,14 +31,7 @@ int64_t total_of(const iovec* pieces, int count) {
 /// With the node of an open container, ready and locked; what `work` returns, or -errno.
 template <class Work>
 int64_t with_open(const open_handle& file, int64_t of_directory, Work work) {
-    if (file.node == nullptr) return of_directory;
-    const held_lock alone(file.node->lock);
-    if (const int failed = file.node->ready(); failed != 0) return failed;
-    return work(*file.node);
-}
-
-int64_t outcome(const result<void>& done) {
-    return done.ok() ? 0 : error_of(done.why());
+    return file.node == nullptr ? of_directory : with_ready(*file.node, work);
 }
 
 /// As much as there is; at the end of the file, behind a look at whether that is still there.
@@ -90,15 +83,17 @@ void tell_of_mapping(std::string_view path) {
 
 ssize_t log_backend::read(handle opened, const iovec* pieces, int count, int64_t offset) {
     if (offset < 0) return -EINVAL;
-    return with_open(state::handles.of(opened), -EISDIR,
-                     [&](log_node& of) { return read_pieces(of, pieces, count, offset); });
+    const open_handle& file = state::handles.of(opened);
+    if (file.node == nullptr) return -EISDIR;
+    return with_ready_at_once(*file.node, [&](log_node& of) { return read_pieces(of, pieces, count, offset); });
 }
 
 ssize_t log_backend::write(handle opened, const iovec* pieces, int count, int64_t offset) {
     if (offset < 0) return -EINVAL;
     const open_handle& file = state::handles.of(opened);
+    if (file.node == nullptr) return -EBADF;
     const int64_t bytes = total_of(pieces, count);
-    return with_open(file, -EBADF, [&](log_node& of) -> int64_t {
+    return with_ready_at_once(*file.node, [&](log_node& of) -> int64_t {
         if (bytes == 0) return 0;
         const auto written = of.file().write(offset, pieces, count);
         return written.ok() ? synced(of, file.flags, *written) : error_of(written.why());
@@ -122,7 +117,7 @@ int log_backend::stat(handle opened, struct stat& out) {
     if (file.node == nullptr) return direct_files().status(file.directory, out);
     return static_cast<int>(with_open(file, 0, [&](log_node& of) -> int64_t {
         if (const auto fresh = of.file().refresh(); !fresh) return error_of(fresh.why());
-        return attributes::read(of, out);
+        return of.status(out);
     }));
 }
 
@@ -130,8 +125,8 @@ int log_backend::resize(handle opened, int64_t bytes) {
     if (bytes < 0) return -EINVAL;
     return static_cast<int>(with_open(state::handles.of(opened), -EINVAL, [&](log_node& of) {
         of.has_unpublished = true;
-        const int64_t done = outcome(of.file().truncate(bytes));
-        return done != 0 ? done : of.publish();
+        const int done = error_of(of.file().truncate(bytes));
+        return int64_t{done != 0 ? done : of.publish()};
     }));
 }
 
@@ -153,7 +148,7 @@ int log_backend::reserve(handle opened, int mode, int64_t offset, int64_t bytes)
             if (const auto erased = file.erase(offset, end - offset); !erased) return error_of(erased.why());
         }
         if ((mode & keeps_size) != 0 || *size >= offset + bytes) return 0;
-        return outcome(file.reach(offset + bytes));
+        return error_of(file.reach(offset + bytes));
     }));
 }
 
@@ -163,7 +158,7 @@ int log_backend::sync(handle opened, bool /*data_only*/) {
     if (file.node == nullptr) return static_cast<int>(direct::call(SYS_fsync, file.directory));
     return static_cast<int>(with_open(file, 0, [&](log_node& of) -> int64_t {
         if (const int failed = of.sync(); failed != 0) return failed;
-        return outcome(of.file().refresh());
+        return error_of(of.file().refresh());
     }));
 }
 
@@ -181,6 +176,8 @@ int64_t log_backend::next_of(handle opened, int whence, int64_t offset, int64_t 
 int log_backend::lock(handle opened, int command, struct flock& range) {
     const open_handle& file = state::handles.of(opened);
     const bool releases = command != F_GETLK && range.l_type == F_UNLCK;
+    // A twin's descriptor goes with it, and with that the locks of the process.
+    if (file.node != nullptr && node_use::interrupted(*file.node) != nullptr) return -ENOLCK;
     const int64_t fd = with_open(file, file.directory, [&](log_node& of) -> int64_t {
         if (releases) static_cast<void>(of.publish());
         return of.placeholder();
@@ -191,7 +188,7 @@ int log_backend::lock(handle opened, int command, struct flock& range) {
     if (done != 0 || command == F_GETLK || releases || file.node == nullptr) return done;
     return static_cast<int>(with_open(file, 0, [&](log_node& of) {
         of.has_record_locks = true;
-        return outcome(of.file().refresh());
+        return error_of(of.file().refresh());
     }));
 }
 
@@ -201,7 +198,7 @@ int log_backend::lock_whole(handle opened, int fd, int operation) {
     if (releases && file.node != nullptr) with_open(file, 0, [&](log_node& of) -> int64_t { return of.publish(); });
     const auto done = static_cast<int>(direct::call(SYS_flock, fd, operation));
     if (done != 0 || releases) return done;
-    return static_cast<int>(with_open(file, 0, [&](log_node& of) -> int64_t { return outcome(of.file().refresh()); }));
+    return static_cast<int>(with_open(file, 0, [&](log_node& of) -> int64_t { return error_of(of.file().refresh()); }));
 }
 
 int64_t log_backend::map(handle opened, void* at, size_t bytes, int protection, int flags, int64_t offset) {

@@ -6,11 +6,12 @@
 #include <cerrno>
 
 #include "calls/state/direct_call.hpp"
-#include "logfs/backend/attributes.hpp"
 #include "logfs/backend/backend_state.hpp"
 #include "logfs/backend/direct_files.hpp"
 #include "logfs/backend/log_backend.hpp"
+#include "logfs/backend/node_use.hpp"
 #include "logfs/backend/remove_tree.hpp"
+#include "logfs/container/reading/quick_look.hpp"
 
 namespace halcyon::logfs {
 namespace {
@@ -46,14 +47,10 @@ int log_backend::with_node(const whole_path& at, Work work) {
         direct_files().close(fd);
         if (done == -ESTALE || done == -ENOENT) continue;
         if (done != 0) return done;
-        {
-            const held_lock alone(node->lock);
-            done = node->ready();
-            if (done == 0) {
-                const auto fresh = node->file().refresh();
-                done = fresh.ok() ? work(*node) : error_of(fresh.why());
-            }
-        }
+        done = static_cast<int>(with_ready(*node, [&](log_node& of) -> int64_t {
+            const auto fresh = of.file().refresh();
+            return fresh.ok() ? work(of) : error_of(fresh.why());
+        }));
         state::nodes.release(*node);
         return done;
     }
@@ -64,9 +61,19 @@ int log_backend::stat_path(const char* path, bool follow, struct stat& out) {
     const whole_path at(root(), path);
     found there;
     if (const int failed = at.look(follow, there); failed != 0) return failed;
-    if (there.is == kind::container) return with_node(at, [&](log_node& of) { return attributes::read(of, out); });
+    if (there.is == kind::container)
+        return stat_quickly(at, out) ? 0 : with_node(at, [&](log_node& of) { return of.status(out); });
     out = there.state;
     return 0;
+}
+
+/// Without its index, which may be long: `ls -l`. False: it takes that.
+bool log_backend::stat_quickly(const whole_path& at, struct stat& out) {
+    const calls::blocked_signals whole;
+    container of(direct_files());
+    written_state written;
+    return of.open(at.view()).ok() && look_quickly(of, state::settings.who.boot_id, written) &&
+           read_status(of, written, out).ok();
 }
 
 int log_backend::access(const char* path, int mode) {
@@ -224,7 +231,8 @@ int log_backend::set_mode(const char* path, unsigned mode) {
     const whole_path at(root(), path);
     found there;
     if (const int failed = at.look(true, there); failed != 0) return failed;
-    if (there.is == kind::container) return with_node(at, [&](log_node& of) { return attributes::set_mode(of, mode); });
+    if (there.is == kind::container)
+        return with_node(at, [&](log_node& of) { return error_of(of.file().set_mode(mode)); });
     return direct_files().set_mode_at(AT_FDCWD, at.c_str(), mode);
 }
 
@@ -233,7 +241,7 @@ int log_backend::set_owner(const char* path, bool follow, uid_t user, gid_t grou
     found there;
     if (const int failed = at.look(follow, there); failed != 0) return failed;
     if (there.is == kind::container)
-        return with_node(at, [&](log_node& of) { return attributes::set_owner(of, user, group); });
+        return with_node(at, [&](log_node& of) { return error_of(of.file().set_owner(user, group)); });
     return static_cast<int>(direct::call(SYS_fchownat, AT_FDCWD, direct::address(at.c_str()), user, group,
                                          follow ? 0 : AT_SYMLINK_NOFOLLOW));
 }
@@ -243,7 +251,7 @@ int log_backend::set_times(const char* path, bool follow, const timespec times[2
     found there;
     if (const int failed = at.look(follow, there); failed != 0) return failed;
     if (there.is == kind::container)
-        return with_node(at, [&](log_node& of) { return attributes::set_times(of, times); });
+        return with_node(at, [&](log_node& of) { return error_of(of.file().set_times(times)); });
     return static_cast<int>(direct::call(SYS_utimensat, AT_FDCWD, direct::address(at.c_str()), direct::address(times),
                                          follow ? 0 : AT_SYMLINK_NOFOLLOW));
 }
@@ -253,28 +261,28 @@ template <class OfDirectory, class OfContainer>
 int log_backend::change(handle opened, OfDirectory of_directory, OfContainer of_container) {
     const open_handle& file = state::handles.of(opened);
     if (file.node == nullptr) return static_cast<int>(of_directory(file.directory));
-    const held_lock alone(file.node->lock);
-    if (const int failed = file.node->ready(); failed != 0) return failed;
-    if (const auto fresh = file.node->file().refresh(); !fresh) return error_of(fresh.why());
-    return of_container(*file.node);
+    return static_cast<int>(with_ready(*file.node, [&](log_node& of) -> int64_t {
+        const auto fresh = of.file().refresh();
+        return fresh.ok() ? of_container(of) : error_of(fresh.why());
+    }));
 }
 
 int log_backend::set_mode(handle opened, unsigned mode) {
     return change(
         opened, [&](int fd) { return direct::call(SYS_fchmod, fd, mode); },
-        [&](log_node& of) { return attributes::set_mode(of, mode); });
+        [&](log_node& of) { return error_of(of.file().set_mode(mode)); });
 }
 
 int log_backend::set_owner(handle opened, uid_t user, gid_t group) {
     return change(
         opened, [&](int fd) { return direct::call(SYS_fchown, fd, user, group); },
-        [&](log_node& of) { return attributes::set_owner(of, user, group); });
+        [&](log_node& of) { return error_of(of.file().set_owner(user, group)); });
 }
 
 int log_backend::set_times(handle opened, const timespec times[2]) {
     return change(
         opened, [&](int fd) { return direct::call(SYS_utimensat, fd, 0, direct::address(times), 0); },
-        [&](log_node& of) { return attributes::set_times(of, times); });
+        [&](log_node& of) { return error_of(of.file().set_times(times)); });
 }
 
 int log_backend::stat_system(struct statfs& out) {

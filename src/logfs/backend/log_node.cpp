@@ -22,6 +22,7 @@
 #include "logfs/backend/whole_path.hpp"
 #include "logfs/container/directory/open_mark.hpp"
 #include "logfs/container/format/dropping_name.hpp"
+#include "logfs/container/writing/time_line.hpp"
 
 namespace halcyon::logfs {
 namespace {
@@ -46,6 +47,11 @@ bool is_between_nodes(int fd) {
         default:
             return false;
     }
+}
+
+void destroy(log_file* file) {
+    file->~log_file();
+    direct_files().return_pages(file, sizeof(log_file));
 }
 
 bool are_the_same(int one, int other) {
@@ -107,14 +113,15 @@ int log_node::open_file(const char* path, bool is_new, mode_t mode) {
     wanted.reading = how_.reading;
     writer_identity who = how_.who;
     who.pid = direct::process_id();
-    auto* const made = new (room_) log_file(direct_files());
-    if (const auto opened = made->open(path, who, wanted); !opened) {
-        const int why = error_of(opened.why());
-        made->~log_file();
-        return why;
-    }
-    file_ = made;
-    return 0;
+    void* const room = direct_files().take_pages(sizeof(log_file));
+    if (room == nullptr) return -ENOMEM;
+    auto* const made = new (room) log_file(direct_files());
+    const int failed = error_of(made->open(path, who, wanted));
+    if (failed == 0)
+        file_ = made;
+    else
+        destroy(made);
+    return failed;
 }
 
 int log_node::create(const char* path, mode_t mode) {
@@ -143,9 +150,12 @@ int log_node::open(int fd, const char* path) {
     return failed;
 }
 
-int log_node::ready() {
-    if (file_ != nullptr) [[likely]]
-        return 0;
+int log_node::make_ready() {
+    if (file_ != nullptr) {  // who writes next writes behind the twin, and no pattern goes on across what that wrote
+        has_twin_writes.store(false, std::memory_order_relaxed);
+        if (const auto settled = file_->settle(); !settled) return error_of(settled.why());
+        return error_of(file_->refresh());
+    }
     constexpr int most_renames = 16;
     for (int tries = 0; tries < most_renames; ++tries) {
         char now[PATH_MAX];
@@ -185,6 +195,12 @@ int log_node::placeholder() {
     if (fd == -EACCES || fd == -EROFS) fd = open_placeholder(directory, O_RDONLY | O_CLOEXEC);
     if (fd >= 0) placeholder_ = hidden::hide(fd);
     return fd < 0 ? fd : placeholder_;
+}
+
+int log_node::status(struct stat& out) {
+    const int failed = error_of(file_->status(out));
+    if (failed == 0 && is_removed()) out.st_nlink = 0;
+    return failed;
 }
 
 size_t log_node::path(char* out, size_t room) const {
@@ -269,15 +285,24 @@ bool log_node::others_published() {
 int log_node::close_file() {
     if (file_ == nullptr) return 0;
     log_file* const closing = std::exchange(file_, nullptr);
-    const auto done = closing->of().is_open() ? closing->close() : result<void>();
-    closing->~log_file();
-    return done.ok() ? 0 : error_of(done.why());
+    const int failed = closing->of().is_open() ? error_of(closing->close()) : 0;
+    destroy(closing);
+    return failed;
+}
+
+void log_node::end_with_process() {
+    if (file_ != nullptr && has_unpublished && file_->settle().ok()) tell_others();
+    close_file();
 }
 
 void log_node::close(char* path, size_t room) {
     path[0] = '\0';
-    close_file();
     if (marker_ >= 0 && is_removed() && this->path(path, room) == 0) path[0] = '\0';
+    close();
+}
+
+void log_node::close() {
+    close_file();
     if (placeholder_ >= 0) hidden::close(std::exchange(placeholder_, -1));
     if (marker_ >= 0) hidden::close(std::exchange(marker_, -1));
 }
@@ -287,10 +312,19 @@ void log_node::forget() {
     log_file* const parents = std::exchange(file_, nullptr);
     if (parents != nullptr && lock.is_free()) {
         parents->abandon();
-        parents->~log_file();
+        destroy(parents);
     }
     lock.forget_others();
     has_record_locks = has_unpublished = false;
+}
+
+void log_node::break_off() {
+    file_ = nullptr;
+}
+
+int log_node::write_behind_all() {
+    constexpr int64_t margin_ns = time_line::most_tolerance_ns + time_line::least_tolerance_ns;
+    return error_of(file_->raise_epoch(realtime_ns() + margin_ns));
 }
 
 }  // namespace halcyon::logfs

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <sys/stat.h>
+
+#include <atomic>
 #include <climits>
 #include <cstddef>
 #include <cstdint>
@@ -37,15 +40,21 @@ class log_node {
     int open(int fd, const char* path);
     /// A new one. -EEXIST: something has the name.
     int create(const char* path, mode_t mode);
-    /// It can be read and written. 0, or -errno: then nothing of it can be.
-    int ready();
+    /// It can be read and written, and shows what twins of it wrote. 0, or -errno: then nothing of it can be.
+    int ready() {
+        if (file_ == nullptr || has_twin_writes.load(std::memory_order_relaxed)) [[unlikely]]
+            return make_ready();
+        return 0;
+    }
     [[nodiscard]] log_file& file() { return *file_; }
     /// Something was written: where that lies on the node's disk, somebody brings it into the container.
     void attend_stage();
-    /// Its marker, whose attributes are the file's.
+    /// Its marker, whose mode and owner are the file's.
     [[nodiscard]] int marker() const { return marker_; }
     /// The file that all descriptors stand for; -errno. Its locks are those of the file.
     int placeholder();
+    /// As stat(2) of the file. 0, or -errno.
+    int status(struct stat& out);
     /// The container's path, as it is called now; 0: nobody knows.
     size_t path(char* out, size_t room) const;
     /// It has no name any more.
@@ -60,15 +69,26 @@ class log_node {
     bool others_published();
     /// Another program takes its place, or nobody has it open any more.
     int close_file();
+    /// The process ends: its writer has ended, and others are told, but nothing is synced.
+    void end_with_process();
     /// All but the memory. `path`: of a container that has no name any more, which is to be removed if nobody else has
     /// it open; "": it has one.
     void close(char* path, size_t room);
+    /// Likewise, for who knows that others have it open.
+    void close();
     /// In a forked child.
     void forget();
+    /// Of a thread that was in the middle of something with it, and never comes back: that stays as it lies, its memory
+    /// and descriptors, too. The next one to use it opens the container anew.
+    void break_off();
+    /// What is written from now on is later than all that this process wrote, also of patterns, which keep their times
+    /// to within a tolerance. For a twin, which cannot ask the other one to end these. 0, or -errno.
+    int write_behind_all();
 
     process_lock lock;
     bool has_record_locks = false;
     bool has_unpublished = false;  ///< something was written
+    std::atomic<bool> has_twin_writes{false};
 
     // --- with the lock of log_nodes ---
     log_node* next = nullptr;
@@ -78,6 +98,7 @@ class log_node {
     bool is_known = false;  ///< to others than its first user
 
   private:
+    int make_ready();
     int open_file(const char* path, bool is_new, mode_t mode);
     int hold_marker(int directory);
     int identify(int directory);
@@ -90,12 +111,14 @@ class log_node {
     int placeholder_ = -1;
     int64_t told_ns_ = 0;       // when others published last, as that file says
     int64_t seen_ns_ = 0;       // when this was seen first; 0: long ago
-    log_file* file_ = nullptr;  // in `room_`; null: it has to be opened
-    alignas(log_file) std::byte room_[sizeof(log_file)];
+    log_file* file_ = nullptr;  // in pages of its own; null: it has to be opened
 };
 
 /// -errno of a failure; one that says that a container is damaged is told to people, too.
 int error_of(const failure& why);
+inline int error_of(const result<void>& done) {
+    return done.ok() ? 0 : error_of(done.why());
+}
 
 /// The file in a container that descriptors of applications stand for, opened as a descriptor like any other; -errno.
 int open_placeholder(int directory, int flags);

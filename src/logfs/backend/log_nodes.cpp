@@ -7,7 +7,9 @@
 
 #include "calls/backends/hidden_descriptors.hpp"
 #include "calls/backends/mounts.hpp"
+#include "calls/state/direct_call.hpp"
 #include "logfs/backend/direct_files.hpp"
+#include "logfs/backend/node_use.hpp"
 #include "logfs/backend/remove_tree.hpp"
 #include "logfs/container/directory/open_mark.hpp"
 #include "logfs/container/directory/other_backends.hpp"
@@ -70,8 +72,8 @@ log_node* log_nodes::add_or_share(log_node& fresh) {
 /// Until whoever found it first has opened it.
 int log_nodes::wait_for(log_node& known, log_node*& out) {
     int failed = 0;
-    {
-        const held_lock alone(known.lock);
+    if (node_use::interrupted(known) == nullptr) {
+        const held_node alone(known);
         failed = known.ready();
     }
     if (failed == 0) {
@@ -98,7 +100,7 @@ int log_nodes::take(int fd, const char* path, log_node*& out) {
     int failed = 0;
     {
         // Others that find it wait until it is open.
-        const held_lock alone(fresh->lock);
+        const held_node alone(*fresh);
         other = is_alone ? nullptr : add_or_share(*fresh);
         if (other == nullptr) failed = fresh->open(fd, path);
     }
@@ -145,21 +147,62 @@ void log_nodes::share(log_node& node) {
 }
 
 void log_nodes::release(log_node& node) {
-    char removed[PATH_MAX + 64];
     {
         const held_lock all(lock_);
         if (--node.references > 0) return;
         if (node.is_known) remove(node);
     }
+    if (node_use* const goes_on = node_use::interrupted(node))
+        goes_on->end_behind_it();
+    else
+        end(node);
+}
+
+void log_nodes::end(log_node& node) {
+    char removed[PATH_MAX + 64];
     {
-        const held_lock alone(node.lock);
+        const held_node alone(node);
         node.close(removed, sizeof removed);
     }
     give_back(&node);
     if (removed[0] != '\0') remove_unused(removed);
 }
 
+/// Pages for the path: a handler's stack may be as small as 8 KiB.
+int log_nodes::open_twin(const log_node& of, log_node*& out) {
+    constexpr size_t room = PATH_MAX + 64;
+    auto* const path = static_cast<char*>(direct_files().take_pages(room));
+    if (path == nullptr) return -ENOMEM;
+    log_node* const twin = make();
+    int failed = twin == nullptr ? -ENOMEM : of.path(path, room) == 0 ? -EBADF : 0;
+    const int fd = failed != 0 ? failed : direct_files().open_at(AT_FDCWD, path, O_RDONLY | O_DIRECTORY, 0);
+    if (failed == 0) failed = fd < 0 ? fd : twin->open(fd, path);
+    if (fd >= 0) direct_files().close(fd);
+    direct_files().return_pages(path, room);
+    if (failed == 0 && (twin->device != of.device || twin->inode != of.inode)) failed = -ESTALE;
+    if (failed == 0) failed = twin->write_behind_all();
+    if (failed == 0) {
+        out = twin;
+        return 0;
+    }
+    if (twin != nullptr) {
+        twin->close();
+        give_back(twin);
+    }
+    return failed;
+}
+
+/// Who would remove the container finds that the other one has it open.
+void log_nodes::close_twin(log_node& of, log_node& twin) {
+    const bool wrote = twin.has_unpublished || twin.file().writing().has_value();
+    static_cast<void>(twin.publish());
+    twin.close();
+    give_back(&twin);
+    if (wrote) of.has_twin_writes.store(true, std::memory_order_relaxed);
+}
+
 void log_nodes::after_fork() {
+    renumber_threads();
     lock_.forget_others();
     for (log_node* const first : chains_)
         for (log_node* at = first; at != nullptr; at = at->next) at->forget();
@@ -169,9 +212,28 @@ void log_nodes::before_exec() {
     const held_lock all(lock_);
     for (log_node* const first : chains_) {
         for (log_node* at = first; at != nullptr; at = at->next) {
-            const held_lock alone(at->lock);
+            if (node_use::interrupted(*at) != nullptr) continue;
+            const held_node alone(*at);
             at->publish();
             at->close_file();
+        }
+    }
+}
+
+void log_nodes::before_end() {
+    const held_lock all(lock_);
+    const uint32_t self = this_thread_number();
+    constexpr int most_tries = 300;  // some 10 ms for all of them together
+    int tries = 0;
+    for (log_node* const first : chains_) {
+        for (log_node* at = first; at != nullptr; at = at->next) {
+            if (node_use::interrupted(*at) != nullptr) continue;
+            bool is_held = at->lock.try_lock(self);
+            for (; !is_held && tries < most_tries; is_held = at->lock.try_lock(self))
+                calls::direct::wait_a_little(tries++);
+            if (!is_held) continue;
+            at->end_with_process();
+            at->lock.unlock(self);
         }
     }
 }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "calls/state/blocked_signals.hpp"
 #include "logfs/backend/log_node.hpp"
 #include "logfs/backend/whole_path.hpp"
 
@@ -24,13 +25,29 @@ class log_nodes {
     int create(const char* path, mode_t mode, log_node*& out);
     /// One more user.
     void share(log_node& node);
-    /// One less; the last one closes it.
+    /// One less; the last one closes it, or, where its thread is in the middle of a use, leaves that to its end.
     void release(log_node& node);
+    /// Closes a node that nobody has any more.
+    void end(log_node& node);
+
+    /// For a handler, what `work` returns of another node for the same container, ready: the thread that it interrupted
+    /// is in the middle of something with this one, which sees from then on what was written. Or -errno.
+    template <class Work>
+    int64_t with_twin(log_node& of, Work work) {
+        const calls::blocked_signals whole;
+        log_node* twin = nullptr;
+        if (const int failed = open_twin(of, twin); failed != 0) return failed;
+        const int64_t done = work(*twin);
+        close_twin(of, *twin);
+        return done;
+    }
 
     /// In a forked child: whatever its parent has open is opened anew when it is used.
     void after_fork();
     /// Writers say that they have ended.
     void before_exec();
+    /// Likewise, but for those that another thread uses for long.
+    void before_end();
 
   private:
     static constexpr size_t chain_count = 256;
@@ -44,6 +61,8 @@ class log_nodes {
     log_node* share_known(uint64_t device, uint64_t inode);
     log_node* add_or_share(log_node& fresh);
     int wait_for(log_node& known, log_node*& out);
+    int open_twin(const log_node& of, log_node*& out);
+    static void close_twin(log_node& of, log_node& twin);
     void forget(log_node& node);
 
     const node_settings* how_ = nullptr;

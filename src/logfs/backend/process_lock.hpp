@@ -1,50 +1,71 @@
 #pragma once
 
-#include <linux/futex.h>
-
 #include <atomic>
 #include <cstdint>
 
 #include "calls/state/blocked_signals.hpp"
-#include "calls/state/direct_call.hpp"
 
 namespace halcyon::logfs {
 
-/// Keeps threads of a process apart. Taken by held_lock alone, with all signals blocked: no handler runs in a thread
-/// that has it, and none jumps away from it.
+/// The calling thread, as locks call it; asks the kernel once in a thread. Never 0.
+uint32_t this_thread_number();
+/// In a forked child, whose threads have other numbers than its parent's.
+void renumber_threads();
+
+/// Keeps threads of a process apart. What is taken with all signals blocked (held_lock) no handler finds taken by its
+/// own thread, and no jump leaves; who takes it otherwise sees to both (node_use).
 ///
-/// 0: free; 1: taken; 2: taken, and others sleep.
+/// 0: free; else the thread that has it, with `others_sleep` where others may wait.
 class process_lock {
   public:
-    void lock() {
+    /// It is the thread's `self` on return. False: the one that had it ended in the middle of something.
+    [[nodiscard]] bool lock(uint32_t self) {
         uint32_t free = 0;
-        if (word_.compare_exchange_strong(free, 1, std::memory_order_acquire)) [[likely]]
-            return;
-        while (word_.exchange(2, std::memory_order_acquire) != 0)
-            calls::direct::call(SYS_futex, calls::direct::address(&word_), FUTEX_WAIT_PRIVATE, 2, 0);
+        if (word_.compare_exchange_strong(free, self, std::memory_order_acquire)) [[likely]]
+            return true;
+        return wait(self);
     }
-    void unlock() {
-        if (word_.exchange(0, std::memory_order_release) == 2)
-            calls::direct::call(SYS_futex, calls::direct::address(&word_), FUTEX_WAKE_PRIVATE, 1);
+    /// For who would rather go without than wait.
+    [[nodiscard]] bool try_lock(uint32_t self) {
+        uint32_t free = 0;
+        return word_.compare_exchange_strong(free, self, std::memory_order_acquire);
+    }
+    /// Nothing, where another one has it: in a forked child, and behind a jump.
+    void unlock(uint32_t self) {
+        uint32_t now = self;
+        if (word_.compare_exchange_strong(now, 0, std::memory_order_release)) [[likely]]
+            return;
+        if (now == (self | others_sleep)) wake_next();
     }
     [[nodiscard]] bool is_free() const { return word_.load(std::memory_order_relaxed) == 0; }
+    [[nodiscard]] bool is_of(uint32_t self) const {
+        return (word_.load(std::memory_order_relaxed) & ~others_sleep) == self;
+    }
     /// In a forked child: the threads that had it or waited for it are not here.
     void forget_others() { word_.store(0, std::memory_order_relaxed); }
 
   private:
+    static constexpr uint32_t others_sleep = uint32_t{1} << 31;
+
+    bool wait(uint32_t self);
+    void wake_next();
+
     std::atomic<uint32_t> word_{0};
 };
 
 class held_lock {
   public:
-    explicit held_lock(process_lock& of) : lock_(of) { lock_.lock(); }
-    ~held_lock() { lock_.unlock(); }
+    explicit held_lock(process_lock& of) : lock_(of), self_(this_thread_number()) {
+        static_cast<void>(lock_.lock(self_));
+    }
+    ~held_lock() { lock_.unlock(self_); }
     held_lock(const held_lock&) = delete;
     held_lock& operator=(const held_lock&) = delete;
 
   private:
     const calls::blocked_signals whole_;
     process_lock& lock_;
+    const uint32_t self_;
 };
 
 }  // namespace halcyon::logfs

@@ -42,7 +42,7 @@ bool may_be_inner(std::string_view name) {
           std::string_view("dropping."), std::string_view(".plfs")})
         if (name.starts_with(begin)) return true;
     for (const std::string_view whole :
-         {append_lock_name, punched_name, std::string_view("meta"), std::string_view("openhosts"),
+         {append_lock_name, punched_name, times_name, std::string_view("meta"), std::string_view("openhosts"),
           std::string_view("creator"), std::string_view("version")})
         if (name == whole) return true;
     return false;

@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "logfs/container/directory/access.hpp"
+#include "logfs/container/directory/file_status.hpp"
 #include "logfs/container/directory/open_mark.hpp"
 #include "logfs/container/format/dropping_name.hpp"
 
@@ -138,6 +140,11 @@ result<void> log_file::take_others() {
     return taken;
 }
 
+result<void> log_file::take_all() {
+    auto taken = take_others();
+    return taken.ok() ? take_own() : taken;
+}
+
 result<int64_t> log_file::read(int64_t offset, std::span<std::byte> out) {
     const guard alone(*this);
     if (auto taken = take_own(); !taken) return taken.why();
@@ -187,8 +194,7 @@ result<log_file::appended> log_file::append(const iovec* parts, int count) {
     const guard alone(*this);
     if (auto begun = begin_writing(); !begun) return begun.why();
     if (auto locked = with_descriptors([this] { return lock_appends(); }); !locked) return locked.why();
-    result<void> fresh = take_others();
-    if (fresh.ok()) fresh = take_own();
+    const result<void> fresh = take_all();
     const int64_t end = fresh.ok() ? reader_->size() : 0;
     result<int64_t> written = fresh.ok() ? writer_->write(end, parts, count) : result<int64_t>(fresh.why());
     has_new_writes_ = true;
@@ -240,11 +246,40 @@ result<int64_t> log_file::next_hole(int64_t offset) {
     return reader_->next_hole(offset);
 }
 
+result<void> log_file::status(struct stat& out) {
+    const guard alone(*this);
+    if (auto taken = take_own(); !taken) return taken;
+    return with_descriptors([&] { return read_status(container_, {reader_->size(), reader_->latest_ns()}, out); });
+}
+
+result<void> log_file::set_times(const timespec times[2]) {
+    const guard alone(*this);
+    if (auto open = expect_open(); !open) return open;
+    if (writer_) {  // what is written next begins a pattern of its own, later than all that was written by now
+        if (auto settled = writer_->settle(); !settled) return settled;
+        has_new_writes_ = true;
+    }
+    if (auto taken = take_all(); !taken) return taken;
+    return with_descriptors([&] {
+        return logfs::set_times(container_, {reader_->size(), reader_->latest_ns()}, times);
+    });
+}
+
+result<void> log_file::set_mode(mode_t mode) {
+    const guard alone(*this);
+    if (auto open = expect_open(); !open) return open;
+    return with_descriptors([&] { return logfs::set_mode(container_, mode); });
+}
+
+result<void> log_file::set_owner(uid_t user, gid_t group) {
+    const guard alone(*this);
+    if (auto open = expect_open(); !open) return open;
+    return with_descriptors([&] { return logfs::set_owner(container_, user, group); });
+}
+
 result<void> log_file::refresh() {
     const guard alone(*this);
-    auto taken = take_others();
-    if (taken.ok()) taken = take_own();
-    return taken;
+    return take_all();
 }
 
 int64_t log_file::propose_epoch() {

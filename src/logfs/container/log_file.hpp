@@ -1,10 +1,12 @@
 #pragma once
 
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <ctime>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -71,6 +73,14 @@ class log_file {
     result<int64_t> next_data(int64_t offset);
     result<int64_t> next_hole(int64_t offset);
 
+    /// read_status(), as of the last refresh().
+    result<void> status(struct stat& out);
+    /// set_times(): behind all that was written here, and all that others have published.
+    result<void> set_times(const timespec times[2]);
+    /// As those of directory/access.hpp.
+    result<void> set_mode(mode_t mode);
+    result<void> set_owner(uid_t user, gid_t group);
+
     /// Takes what others have published.
     result<void> refresh();
     /// As those of the writer, also before anything is written.
@@ -101,6 +111,7 @@ class log_file {
     result<void> leave_node();
     result<void> take_own();
     result<void> take_others();
+    result<void> take_all();
     result<void> lock_appends();
     template <class Change>
     result<void> change(Change change);

@@ -6,6 +6,7 @@
 
 #include "calls/backend_conformance/fixture.hpp"
 #include "logfs/backend/mounted_log.hpp"
+#include "logfs/container/reading/quick_look.hpp"
 
 namespace halcyon::logfs {
 namespace {
@@ -143,6 +144,22 @@ TEST_F(log_data, another_program_does_not_take_a_writer_for_open) {
     for (const auto& entry : std::filesystem::recursive_directory_iterator(real("f")))
         droppings += entry.path().filename().string().rfind("index.", 0) == 0 ? 1 : 0;
     EXPECT_EQ(droppings, 2) << "the first writer has ended";
+}
+
+TEST_F(log_data, writers_end_with_their_process) {
+    opened_file file(files(), path("f"), O_CREAT | O_RDWR);
+    EXPECT_EQ(file.write("text", 0), 4);
+    const auto all_have_ended = [&] {
+        container of;
+        of.open(real("f")).value();
+        written_state found;
+        return look_quickly(of, {}, found) && found.bytes == 4;
+    };
+    EXPECT_FALSE(all_have_ended());
+    files().before_end();
+    EXPECT_TRUE(all_have_ended());
+    EXPECT_EQ(file.write("more", 0), 4) << "another thread, before it ends, too";
+    EXPECT_EQ(file.read(10, 0), "more");
 }
 
 TEST_F(log_data, pieces_are_appended_as_one) {

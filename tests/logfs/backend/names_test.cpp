@@ -38,8 +38,10 @@ TEST_F(log_names, plain_files_are_left_to_the_kernel) {
 
 TEST_F(log_names, nothing_is_below_a_file) {
     put("f", "text");
-    ASSERT_TRUE(std::filesystem::exists(real("f") + "/halcyon-container"));
-    for (const char* const name : {"f/halcyon-container", "f/hostdir.0", "f/absent", "f/hostdir.0/absent"}) {
+    constexpr timespec given[2] = {{1000, 0}, {2000, 0}};
+    ASSERT_EQ(files().set_times(path("f").c_str(), true, given), 0);
+    ASSERT_TRUE(std::filesystem::exists(real("f") + "/times"));
+    for (const char* const name : {"f/halcyon-container", "f/hostdir.0", "f/absent", "f/hostdir.0/absent", "f/times"}) {
         EXPECT_EQ(stat_error(name), -ENOTDIR) << name;
         EXPECT_EQ(opened_file(files(), path(name), O_RDWR).result(), -ENOTDIR) << name;
         EXPECT_EQ(opened_file(files(), path(name), O_RDWR | O_CREAT).result(), -ENOTDIR) << name;
@@ -186,6 +188,29 @@ TEST_F(log_names, modes_hold_for_all_that_is_in_a_container) {
         EXPECT_EQ(mode_of(entry.path()) & 0444, 0444U) << entry.path();
     EXPECT_EQ(files().access(path("f").c_str(), X_OK), -EACCES);
     EXPECT_EQ(files().access(path("f").c_str(), R_OK | W_OK), 0);
+}
+
+TEST_F(log_names, times_are_those_that_were_given_until_something_is_written) {
+    put("f", "text");
+    opened_file file(files(), path("f"), O_RDWR);
+    constexpr timespec given[2] = {{1000, 5}, {2000, 6}};
+    ASSERT_EQ(files().set_times(file.handle(), given), 0);
+    struct stat by_path {};
+    ASSERT_EQ(files().stat_path(path("f").c_str(), true, by_path), 0);
+    for (const struct stat& found : {file.stat(), by_path}) {
+        EXPECT_EQ(found.st_atim.tv_sec, 1000);
+        EXPECT_EQ(found.st_atim.tv_nsec, 5);
+        EXPECT_EQ(found.st_mtim.tv_sec, 2000);
+        EXPECT_EQ(found.st_mtim.tv_nsec, 6);
+        EXPECT_GT(found.st_ctim.tv_sec, 2000);
+    }
+    constexpr timespec access_only[2] = {{3000, 0}, {0, UTIME_OMIT}};
+    ASSERT_EQ(files().set_times(path("f").c_str(), true, access_only), 0);
+    EXPECT_EQ(file.stat().st_atim.tv_sec, 3000);
+    EXPECT_EQ(file.stat().st_mtim.tv_sec, 2000);
+    EXPECT_EQ(file.write("m", 4), 1);
+    EXPECT_GT(file.stat().st_mtim.tv_sec, 1'600'000'000);
+    EXPECT_EQ(file.stat().st_atim.tv_sec, 3000);
 }
 
 TEST_F(log_names, a_damaged_container_says_so_and_can_be_removed) {

@@ -1,4 +1,5 @@
 #include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -15,7 +16,44 @@ namespace {
 using calls::child_process;
 using calls::opened_file;
 
-class log_threads : public log_test {};
+class log_threads : public log_test {
+  protected:
+    /// While it lives, the handler of a signal.
+    class handler {
+      public:
+        handler(int signal, void (*does)(int)) : signal_(signal) {
+            struct sigaction action {};
+            action.sa_handler = does;
+            EXPECT_EQ(sigaction(signal, &action, &before_), 0);
+        }
+        ~handler() { sigaction(signal_, &before_, nullptr); }
+        handler(const handler&) = delete;
+        handler& operator=(const handler&) = delete;
+
+      private:
+        int signal_;
+        struct sigaction before_ {};
+    };
+
+    /// Of each that is told to have ended or not.
+    [[nodiscard]] int writers_of(const std::string& name) const {
+        int indexes = 0;
+        for (const auto& entry : std::filesystem::recursive_directory_iterator(real(name)))
+            indexes += entry.path().filename().string().starts_with("index.") ? 1 : 0;
+        return indexes;
+    }
+    /// The signal comes once, so much later.
+    static void signal_in(int microseconds) {
+        const itimerval once{{0, 0}, {0, microseconds}};
+        ASSERT_EQ(setitimer(ITIMER_REAL, &once, nullptr), 0);
+    }
+};
+
+/// The text of a line of 8 characters.
+struct line {
+    explicit line(int number) { snprintf(text, sizeof text, "%07d\n", number); }
+    char text[9];
+};
 
 opened_file* written_by_handler = nullptr;
 std::atomic<int> handled{0};
@@ -32,10 +70,7 @@ TEST_F(log_threads, a_handler_may_write_to_the_file_that_its_thread_is_writing_t
     opened_file file(files(), path("f"), O_CREAT | O_RDWR | O_APPEND);
     written_by_handler = &file;
     handled = 0;
-    struct sigaction action {};
-    action.sa_handler = append_in_handler;
-    struct sigaction before {};
-    ASSERT_EQ(sigaction(SIGUSR1, &action, &before), 0);
+    const handler appends(SIGUSR1, append_in_handler);
     std::atomic<bool> ends{false};
     std::atomic<int64_t> appended{0};
     std::thread writer([&] {
@@ -53,9 +88,118 @@ TEST_F(log_threads, a_handler_may_write_to_the_file_that_its_thread_is_writing_t
     }
     ends = true;
     writer.join();
-    sigaction(SIGUSR1, &before, nullptr);
     EXPECT_EQ(handled.load(), signals);
     EXPECT_EQ(file.size(), appended.load() + signals);
+}
+
+std::atomic<int> failed_in_handler{0};
+
+/// Counts up the number in the file's first line.
+void count_in_handler(int) {
+    log_backend& files = mounted_log::of_process().files();
+    char number[9] = {};
+    const iovec old{number, 8};
+    if (files.read(written_by_handler->handle(), &old, 1, 0) != 8) ++failed_in_handler;
+    line next(atoi(number) + 1);
+    const iovec fresh{next.text, 8};
+    if (files.write(written_by_handler->handle(), &fresh, 1, 0) != 8) ++failed_in_handler;
+    handled.fetch_add(1);
+}
+
+TEST_F(log_threads, a_handler_reads_and_writes_the_file_that_its_thread_is_in_the_middle_of) {
+    constexpr int signals = 300;
+    opened_file file(files(), path("f"), O_CREAT | O_RDWR);
+    ASSERT_EQ(file.write(line(0).text, 0), 8);
+    written_by_handler = &file;
+    handled = failed_in_handler = 0;
+    const handler counts(SIGUSR1, count_in_handler);
+    std::atomic<bool> ends{false};
+    std::atomic<int> lines{0};
+    std::thread writer([&] {
+        while (!ends.load()) {
+            line next(lines.load() + 1);
+            if (file.write(next.text, 8 * (lines.load() + 1)) != 8) ++failed_in_handler;
+            ++lines;
+        }
+    });
+    const pthread_t target = writer.native_handle();
+    for (int sent = 0; sent < signals; ++sent) {
+        const int expected = handled.load() + 1;
+        ASSERT_EQ(pthread_kill(target, SIGUSR1), 0);
+        while (handled.load() < expected) sched_yield();
+    }
+    ends = true;
+    writer.join();
+    EXPECT_EQ(failed_in_handler.load(), 0);
+    EXPECT_EQ(file.read(8, 0), line(signals).text);
+    for (int number = 1; number <= lines.load(); ++number)
+        ASSERT_EQ(file.read(8, 8 * int64_t{number}), line(number).text) << number;
+    EXPECT_GT(writers_of("f"), 1) << "no handler came while its thread was in the middle of a write";
+    EXPECT_EQ(file.write(line(7).text, 0), 8);
+    EXPECT_EQ(file.read(8, 0), line(7).text) << "what is written last counts, also over what handlers wrote";
+}
+
+sigjmp_buf out_of_handler;
+
+/// As the wrapper of siglongjmp does it.
+void jump_in_handler(int) {
+    mounted_log::of_process().files().calls_left();
+    siglongjmp(out_of_handler, 1);
+}
+
+TEST_F(log_threads, a_handler_that_jumps_out_of_a_write_leaves_the_file_to_all) {
+    constexpr int rounds = 100;
+    opened_file file(files(), path("f"), O_CREAT | O_RDWR);
+    const handler jumps(SIGALRM, jump_in_handler);
+    volatile int lines = 0;
+    for (volatile int round = 0; round < rounds; round = round + 1) {
+        if (sigsetjmp(out_of_handler, 1) == 0) {
+            signal_in(200 + 7 * round);
+            for (;;) {  // nothing that a jump could leave in the middle of malloc
+                line next(lines);
+                const iovec piece{next.text, 8};
+                if (files().write(file.handle(), &piece, 1, 8 * int64_t{lines}) != 8) abort();
+                lines = lines + 1;
+            }
+        }
+        std::thread other([&] { EXPECT_EQ(file.write("other\n", 8'000'000), 6); });
+        other.join();
+    }
+    EXPECT_GT(writers_of("f"), 1) << "no handler came in the middle of a write";
+    EXPECT_EQ(file.read(6, 8'000'000), "other\n");
+    for (int number = 0; number < lines; ++number)
+        ASSERT_EQ(file.read(8, 8 * int64_t{number}), line(number).text) << number;
+}
+
+calls::file_backend::handle closed_by_handler = 0;
+
+void close_in_handler(int) {
+    mounted_log::of_process().files().close(closed_by_handler);
+    handled.fetch_add(1);
+}
+
+TEST_F(log_threads, a_handler_may_close_the_file_that_its_thread_is_writing_to) {
+    constexpr int rounds = 100;
+    const handler closes(SIGALRM, close_in_handler);
+    int lines = 0;
+    for (int round = 0; round < rounds; ++round) {
+        handled = 0;
+        ASSERT_EQ(files().open(path("f").c_str(), O_CREAT | O_RDWR, 0644, closed_by_handler), 0);
+        signal_in(100 + 7 * round);
+        while (handled.load() == 0) {
+            line next(lines);
+            const iovec piece{next.text, 8};
+            const ssize_t written = files().write(closed_by_handler, &piece, 1, 8 * int64_t{lines});
+            if (written == 8)
+                ++lines;
+            else
+                ASSERT_NE(handled.load(), 0) << written;
+        }
+    }
+    opened_file file(files(), path("f"), O_RDONLY);
+    EXPECT_EQ(file.size(), 8 * int64_t{lines});
+    for (int number = 0; number < lines; ++number)
+        ASSERT_EQ(file.read(8, 8 * int64_t{number}), line(number).text) << number;
 }
 
 TEST_F(log_threads, a_thread_that_is_cancelled_leaves_no_lock) {

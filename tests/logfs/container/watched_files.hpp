@@ -73,6 +73,12 @@ class watched_files : public file_calls {
     int set_mode_at(int directory, const char* name, mode_t mode) override {
         return watched("set_mode", 0, [&] { return under_.set_mode_at(directory, name, mode); });
     }
+    int set_owner_at(int directory, const char* name, uid_t user, gid_t group) override {
+        return watched("set_owner", 0, [&] { return under_.set_owner_at(directory, name, user, group); });
+    }
+    int set_times_at(int directory, const char* name, const timespec times[2]) override {
+        return watched("set_times", 0, [&] { return under_.set_times_at(directory, name, times); });
+    }
     int rename_at(int from_directory, const char* from, int to_directory, const char* to, unsigned flags) override {
         return watched("rename", flags,
                        [&] { return under_.rename_at(from_directory, from, to_directory, to, flags); });

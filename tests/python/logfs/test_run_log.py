@@ -8,6 +8,7 @@ from logfs.logged import Place, halcyon
 
 from halcyon.errors import UsageError
 from halcyon.layers.logs import Logs
+from halcyon.logfs import stats
 from halcyon.observe.dataset import Dataset
 from halcyon.observe.pack import pack
 
@@ -103,3 +104,14 @@ def test_a_trace_names_the_logical_file(tmp_path: Path) -> None:
     moved = [(call["kind"], call["offset"], call["moved"]) for call in of_file if call["moved"]]
     assert moved == [("write", 500, 1000), ("read", 0, 1500)]
     assert not [path for path in files.values() if "hostdir" in path or "halcyon-descriptor" in path]
+
+
+def test_writers_end_with_their_process_however_that_ends(tmp_path: Path) -> None:
+    log = Place(tmp_path, is_logged=True)
+    ends = {"exit": "sys.exit(0)", "_exit": "os._exit(0)", "exec": "os.execv('/bin/true', ['true'])"}
+    for name, end in ends.items():
+        script = f"import os, sys\nfile = os.open({str(tmp_path / name)!r}, os.O_CREAT | os.O_WRONLY)\n"
+        done = log.run(sys.executable, "-c", f"{script}os.write(file, b'text')\n{end}\n")
+        assert done.returncode == 0, done.stderr
+        figures = stats(tmp_path / name)
+        assert (figures.size, figures.writers, figures.open_writers) == (4, 1, 0), name

@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "calls/backends/mounts.hpp"
 #include "calls/state/given_memory.hpp"
 #include "calls/state/known_files.hpp"
 #include "calls/state/unseen.hpp"
@@ -118,6 +119,7 @@ static long move_working_directory(long number, long to) {
 /// four arguments.
 extern "C" __attribute__((visibility("hidden"), used)) void* halcyon_before_syscall(long number, long a, long b, long c,
                                                                                     long d) {
+    if (number == SYS_exit_group) backends::before_end();
     if (recording() && !unseen::counted_apart) {
         if (const auto flags = flags_of_child(number, a, b)) before_clone(*flags);
         if (moves_working_directory(number)) return reinterpret_cast<void*>(&move_working_directory);

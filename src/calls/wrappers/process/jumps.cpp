@@ -1,6 +1,7 @@
 // longjmp and its like: the calls that a jump leaves never return.
 #include <setjmp.h>
 
+#include "calls/backends/mounts.hpp"
 #include "calls/wrappers/wrapper.hpp"
 
 namespace halcyon::calls {
@@ -8,6 +9,7 @@ namespace halcyon::calls {
 #define JUMP(symbol)                                            \
     HALCYON_WRAPPER(symbol, void, (void* place, int value));    \
     void halcyon_wrap_##symbol(void* place, int value) {        \
+        backends::calls_left();                                 \
         leave_calls();                                          \
         HALCYON_REAL(symbol, void, (void*, int))(place, value); \
         __builtin_unreachable();                                \

@@ -121,6 +121,7 @@ int become(const program_file& program, Real real) {
 }
 
 void before_end(ending how) {
+    if (how == ending::exit) backends::before_end();
     if (!recording() || !is_own_process()) return;
     tell_end(how);
 }

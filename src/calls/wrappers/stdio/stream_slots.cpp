@@ -257,8 +257,10 @@ bool is_standard_stream_on_backend() {
 __attribute__((constructor)) void at_start() {
     static_cast<void>(backends::present());
 }
+// What the C library writes after this goes to writers of its own, so they are not ended where that is likely.
 __attribute__((destructor)) void at_end() {
     expect_end();
+    if (!is_standard_stream_on_backend()) backends::before_end();
 }
 
 }  // namespace

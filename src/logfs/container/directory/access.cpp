@@ -1,7 +1,6 @@
 #include "logfs/container/directory/access.hpp"
 
 #include <fcntl.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <string_view>
@@ -42,6 +41,12 @@ result<void> for_all_parts(container& of, Change change) {
     return first;
 }
 
+/// What those that may write the file write to, whoever they are: `append-lock` and `times`. Of the rest each belongs
+/// to one writer.
+bool is_written_by_all(std::string_view name) {
+    return name == append_lock_name || name == times_name;
+}
+
 }  // namespace
 
 result<void> set_mode(container& of, mode_t mode) {
@@ -49,6 +54,7 @@ result<void> set_mode(container& of, mode_t mode) {
     file_calls& calls = of.calls();
     if (const int done = calls.set_mode_at(of.directory(), of.access_name(), mode & 07777); done != 0)
         return of.failed(of.access_name(), "cannot change its mode", -done);
+    of.access_changed();
     const mode_t of_directories = directory_mode(mode);
     return for_all_parts(of, [&](const char* name, bool is_directory) {
         struct stat there {};
@@ -59,17 +65,16 @@ result<void> set_mode(container& of, mode_t mode) {
         if (last.starts_with(staged_prefix) && mark.read(of, name) == 0)
             static_cast<void>(calls.set_mode_at(AT_FDCWD, mark.folder(), of_directories));
         // What is in the directories is closed by them. A group that they hand on stays.
+        const mode_t of_file = mode & (is_written_by_all(name) ? 0666 : 0444);
         const mode_t wanted =
-            is_directory ? of_directories | (there.st_mode & 07000) : (there.st_mode & 0777) | (mode & 0444);
+            is_directory ? of_directories | (there.st_mode & 07000) : (there.st_mode & 0777) | of_file;
         return (there.st_mode & 07777) == wanted ? 0 : calls.set_mode_at(of.directory(), name, wanted);
     });
 }
 
 result<void> set_owner(container& of, uid_t user, gid_t group) {
     if (auto ours = of.expect_ours(); !ours) return ours;
-    const auto set = [&](const char* name) {
-        return ::fchownat(of.directory(), name, user, group, AT_SYMLINK_NOFOLLOW) == 0 ? 0 : -errno;
-    };
+    const auto set = [&](const char* name) { return of.calls().set_owner_at(of.directory(), name, user, group); };
     if (const int done = set(of.access_name()); done != 0)
         return of.failed(of.access_name(), "cannot change its owner", -done);
     return for_all_parts(of, [&](const char* name, bool) { return set(name); });

@@ -62,6 +62,8 @@ class container {
     /// Those who may read or write the logical file get as much of this access (0444, 0666) to a file of the container,
     /// whatever the umask of this process takes.
     void share(const char* name, mode_t access);
+    /// Who may use it has changed: share() looks again.
+    void access_changed() { mode_ = 0; }
     /// The container is on the device: its marker, the names in it and its own; -errno.
     int sync();
     /// Likewise, with the names in a host directory.

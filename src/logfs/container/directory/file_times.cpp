@@ -1,7 +1,6 @@
 #include "logfs/container/directory/file_times.hpp"
 
 #include <fcntl.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstddef>
@@ -27,21 +26,23 @@ uint32_t check_of(const file_times& times) {
     return crc32c(std::as_bytes(std::span(&times, 1)));
 }
 
-/// The file's owner may set them again, whoever does it first.
+/// Whoever may set them may set them again, whoever did it first.
 int create(container& of) {
     file_calls& calls = of.calls();
     const int fd = calls.open_at(of.directory(), times_name.data(), O_WRONLY | O_CREAT, 0666);
     if (fd < 0) return fd;
     of.share(times_name.data(), 0666);
     struct stat marker {};
-    if (::geteuid() == 0 && calls.status_at(of.directory(), of.access_name(), marker) == 0)
-        static_cast<void>(!::fchown(fd, marker.st_uid, marker.st_gid));
+    struct stat made {};
+    const bool is_known = calls.status_at(of.directory(), of.access_name(), marker) == 0 && calls.status(fd, made) == 0;
+    if (is_known && (marker.st_uid != made.st_uid || marker.st_gid != made.st_gid))
+        static_cast<void>(calls.set_owner_at(of.directory(), times_name.data(), marker.st_uid, marker.st_gid));
     return fd;
 }
 
 }  // namespace
 
-bool read_times(container& of, file_times& out) {
+bool read_times(const container& of, file_times& out) {
     file_calls& calls = of.calls();
     const int fd = calls.open_at(of.directory(), times_name.data(), O_RDONLY, 0);
     if (fd < 0) return false;

@@ -17,7 +17,7 @@ struct file_times {
 };
 
 /// False: none were given, or what was written of them is not whole.
-bool read_times(container& of, file_times& out);
+bool read_times(const container& of, file_times& out);
 result<void> write_times(container& of, const file_times& times);
 
 }  // namespace halcyon::logfs

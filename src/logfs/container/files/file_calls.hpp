@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <ctime>
 
 namespace halcyon::logfs {
 
@@ -46,6 +47,10 @@ class file_calls {
     virtual int status_at(int directory, const char* name, struct stat& out) = 0;
     virtual int make_directory_at(int directory, const char* name, mode_t mode) = 0;
     virtual int set_mode_at(int directory, const char* name, mode_t mode) = 0;
+    /// -1: as before. Of what has the name; a link itself.
+    virtual int set_owner_at(int directory, const char* name, uid_t user, gid_t group) = 0;
+    /// Access and modification; as utimensat(2), UTIME_NOW and UTIME_OMIT, too. Of a link itself.
+    virtual int set_times_at(int directory, const char* name, const timespec times[2]) = 0;
     virtual int rename_at(int from_directory, const char* from, int to_directory, const char* to, unsigned flags) = 0;
     virtual int remove_at(int directory, const char* name, bool is_directory) = 0;
     /// A symbolic link, and another name of a file.

@@ -85,6 +85,12 @@ class kernel final : public file_calls {
     int set_mode_at(int directory, const char* name, mode_t mode) override {
         return uninterrupted([&] { return ::fchmodat(directory, name, mode, 0); });
     }
+    int set_owner_at(int directory, const char* name, uid_t user, gid_t group) override {
+        return uninterrupted([&] { return ::fchownat(directory, name, user, group, AT_SYMLINK_NOFOLLOW); });
+    }
+    int set_times_at(int directory, const char* name, const timespec times[2]) override {
+        return uninterrupted([&] { return ::utimensat(directory, name, times, AT_SYMLINK_NOFOLLOW); });
+    }
     int rename_at(int from_directory, const char* from, int to_directory, const char* to, unsigned flags) override {
         return uninterrupted([&] { return ::renameat2(from_directory, from, to_directory, to, flags); });
     }

@@ -4,11 +4,11 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <string>
 #include <vector>
 
-#include "base/clock.hpp"
 #include "logfs/container/format/dropping_name.hpp"
 #include "logfs/container/format/plfs_format.hpp"
 #include "logfs/mount/requests/open_file.hpp"
@@ -40,6 +40,10 @@ timespec wanted_time(const timespec& given, int wanted, int is_set, int is_now) 
     if ((wanted & is_set) != 0) return given;
     return {0, UTIME_OMIT};
 }
+std::array<timespec, 2> wanted_times(const struct stat& to, int wanted) {
+    return {wanted_time(to.st_atim, wanted, FUSE_SET_ATTR_ATIME, FUSE_SET_ATTR_ATIME_NOW),
+            wanted_time(to.st_mtim, wanted, FUSE_SET_ATTR_MTIME, FUSE_SET_ATTR_MTIME_NOW)};
+}
 
 int change_plain(const place& at, const struct stat& to, int wanted, const fuse_file_info* info) {
     const std::string path = path_of(at);
@@ -55,19 +59,7 @@ int change_plain(const place& at, const struct stat& to, int wanted, const fuse_
         if (done != 0) return errno;
     }
     if ((wanted & (FUSE_SET_ATTR_ATIME | FUSE_SET_ATTR_MTIME)) == 0) return 0;
-    const timespec times[] = {wanted_time(to.st_atim, wanted, FUSE_SET_ATTR_ATIME, FUSE_SET_ATTR_ATIME_NOW),
-                              wanted_time(to.st_mtim, wanted, FUSE_SET_ATTR_MTIME, FUSE_SET_ATTR_MTIME_NOW)};
-    return ::utimensat(AT_FDCWD, path.c_str(), times, 0) == 0 ? 0 : errno;
-}
-
-result<void> set_times(shared_file& of, const struct stat& to, int wanted) {
-    const auto ns_of = [&](const timespec& given, int is_now) {
-        return (wanted & is_now) != 0 ? realtime_ns() : int64_t{given.tv_sec} * 1'000'000'000 + given.tv_nsec;
-    };
-    const int64_t accessed = ns_of(to.st_atim, FUSE_SET_ATTR_ATIME_NOW);
-    const int64_t modified = ns_of(to.st_mtim, FUSE_SET_ATTR_MTIME_NOW);
-    return of.set_times((wanted & FUSE_SET_ATTR_ATIME) != 0 ? &accessed : nullptr,
-                        (wanted & FUSE_SET_ATTR_MTIME) != 0 ? &modified : nullptr);
+    return ::utimensat(AT_FDCWD, path.c_str(), wanted_times(to, wanted).data(), 0) == 0 ? 0 : errno;
 }
 
 result<void> change(shared_file& of, const struct stat& to, int wanted) {
@@ -78,7 +70,8 @@ result<void> change(shared_file& of, const struct stat& to, int wanted) {
                             (wanted & FUSE_SET_ATTR_GID) != 0 ? to.st_gid : static_cast<gid_t>(-1));
     }
     if (done.ok() && (wanted & FUSE_SET_ATTR_SIZE) != 0) done = of.resize(to.st_size);
-    if (done.ok() && (wanted & (FUSE_SET_ATTR_ATIME | FUSE_SET_ATTR_MTIME)) != 0) done = set_times(of, to, wanted);
+    if (done.ok() && (wanted & (FUSE_SET_ATTR_ATIME | FUSE_SET_ATTR_MTIME)) != 0)
+        done = of.set_times(wanted_times(to, wanted).data());
     return done;
 }
 

@@ -5,8 +5,6 @@
 #include <utility>
 
 #include "base/clock.hpp"
-#include "logfs/container/directory/access.hpp"
-#include "logfs/container/directory/file_times.hpp"
 
 namespace halcyon::logfs {
 namespace {
@@ -16,20 +14,6 @@ constexpr int64_t second_ns = 1'000'000'000;
 constexpr int64_t good_transfer_bytes = int64_t{128} << 10;
 /// Of an index that is kept though nobody uses it.
 constexpr uint64_t small_index_bytes = uint64_t{16} << 20;
-
-int64_t ns_of(const timespec& time) {
-    return int64_t{time.tv_sec} * second_ns + time.tv_nsec;
-}
-
-timespec time_of(int64_t ns) {
-    int64_t seconds = ns / second_ns;
-    int64_t rest = ns % second_ns;
-    if (rest < 0) {
-        rest += second_ns;
-        --seconds;
-    }
-    return {seconds, rest};
-}
 
 uint64_t mixed(uint64_t number) {
     number = (number ^ (number >> 31)) * 0x9E3779B97F4A7C15u;
@@ -209,67 +193,30 @@ bool shared_file::may_keep_pages() {
     return now - dropped_ns_ > second_ns;
 }
 
-result<shared_file::state> shared_file::look(int64_t age_ns) {
-    if (monotonic_ns() - refreshed_ns_ >= age_ns) {
-        if (auto taken = refresh(); !taken) return taken.why();
-    }
-    const auto size = log_.size();
-    if (!size) return shown(size.why());
-    const held alone(log_);
-    return state{*size, log_.reading()->latest_ns()};
-}
-
 result<void> shared_file::status(int64_t age_ns, struct stat& out) {
-    const container& in = log_.of();
-    struct stat marker {};
-    if (const int done = in.calls().status_at(in.directory(), in.access_name(), marker); done != 0)
-        return shown(in.failed(in.access_name(), "cannot be looked at", -done));
-    const auto now = look(age_ns);
-    if (!now) return now.why();
-    int64_t modified_ns = now->latest_ns > 0 ? now->latest_ns : ns_of(marker.st_mtim);
-    file_times given;
-    if (read_times(log_.of(), given)) {
-        if (given.as_of_ns >= now->latest_ns) modified_ns = given.modified_ns;
-        marker.st_atim = time_of(given.accessed_ns);
+    if (monotonic_ns() - refreshed_ns_ >= age_ns) {
+        if (auto taken = refresh(); !taken) return taken;
     }
-    out = marker;
-    out.st_dev = key_.device;
-    out.st_ino = key_.inode;
-    out.st_mode = S_IFREG | (marker.st_mode & 07777);
+    if (auto looked = log_.status(out); !looked) return shown(looked);
     out.st_nlink = has_name_ ? 1 : 0;
-    out.st_size = now->size;
     out.st_blksize = good_transfer_bytes;
-    out.st_blocks = (now->size + 511) / 512;
-    out.st_mtim = time_of(modified_ns);
-    out.st_ctim = time_of(std::max(ns_of(marker.st_ctim), now->latest_ns));
     return {};
 }
 
-result<void> shared_file::set_times(const int64_t* accessed_ns, const int64_t* modified_ns) {
-    // What is written next begins a pattern of its own, later than all that was written by now.
-    if (has_written()) {
-        if (auto settled = settle(); !settled) return settled;
-    }
-    struct stat before {};
-    if (auto looked = status(0, before); !looked) return looked;
-    const auto now = look(second_ns);
-    if (!now) return now.why();
-    file_times given;
-    given.as_of_ns = now->latest_ns;
-    given.accessed_ns = accessed_ns != nullptr ? *accessed_ns : ns_of(before.st_atim);
-    given.modified_ns = modified_ns != nullptr ? *modified_ns : ns_of(before.st_mtim);
-    const held alone(log_);
-    return shown(write_times(log_.of(), given));
+result<void> shared_file::set_times(const timespec times[2]) {
+    const int64_t now = monotonic_ns();
+    if (auto set = log_.set_times(times); !set) return shown(set);
+    refreshed_ns_ = now;
+    note_others();
+    return {};
 }
 
 result<void> shared_file::set_mode(mode_t mode) {
-    const held alone(log_);
-    return shown(logfs::set_mode(log_.of(), mode));
+    return shown(log_.set_mode(mode));
 }
 
 result<void> shared_file::set_owner(uid_t user, gid_t group) {
-    const held alone(log_);
-    return shown(logfs::set_owner(log_.of(), user, group));
+    return shown(log_.set_owner(user, group));
 }
 
 /// A view that was read is held (held_view.hpp): a refresh lets it go.

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <ctime>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -63,8 +64,8 @@ class shared_file {
 
     /// The logical file's. What others have published is looked at where the last look is `age_ns` old.
     result<void> status(int64_t age_ns, struct stat& out);
-    /// The times, in ns since 1970, hold until something is written; null: as before.
-    result<void> set_times(const int64_t* accessed_ns, const int64_t* modified_ns);
+    /// As utimensat(2).
+    result<void> set_times(const timespec times[2]);
     result<void> set_mode(mode_t mode);
     result<void> set_owner(uid_t user, gid_t group);
 
@@ -73,15 +74,10 @@ class shared_file {
 
   private:
     friend class open_containers;
-    struct state {
-        int64_t size;
-        int64_t latest_ns;
-    };
     class held;
 
     result<void> shown(result<void> done) const;
     [[nodiscard]] failure shown(failure why) const;
-    result<state> look(int64_t age_ns);
     [[nodiscard]] uint64_t signature_of_others();
     void note_others();
 

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstdint>
+
+#include "calls/state/blocked_signals.hpp"
+#include "logfs/backend/backend_state.hpp"
+#include "logfs/backend/log_node.hpp"
+#include "logfs/backend/process_lock.hpp"
+
+namespace halcyon::logfs {
+
+/// This thread alone uses the node, with all signals blocked: for what takes system calls anyway.
+class held_node {
+  public:
+    explicit held_node(log_node& of) : of_(of), self_(this_thread_number()) {
+        if (!of_.lock.lock(self_)) of_.break_off();
+    }
+    ~held_node() { of_.lock.unlock(self_); }
+    held_node(const held_node&) = delete;
+    held_node& operator=(const held_node&) = delete;
+
+  private:
+    const calls::blocked_signals whole_;
+    log_node& of_;
+    const uint32_t self_;
+};
+
+/// This thread alone uses the node, and signals come: for reads and writes, where two system calls more are too many.
+/// What their handlers do with the node they do with a twin of it (log_nodes::open_twin). A handler that jumps away,
+/// and a thread that is cancelled, leave what they were in the middle of as it lies (log_node::break_off): the node
+/// opens its container anew, as after a kill.
+///
+/// Of one thread; lies on its stack. Not for what locks files between processes: a twin would wait for its own thread.
+class node_use {
+  public:
+    explicit node_use(log_node& of);
+    ~node_use();
+    node_use(const node_use&) = delete;
+    node_use& operator=(const node_use&) = delete;
+
+    /// Of the node by the calling thread, which a handler interrupted, and that handler asks; null: there is none.
+    [[nodiscard]] static node_use* interrupted(const log_node& of);
+    /// Nobody has the node open any more: it ends with this use.
+    void end_behind_it() { ends_node_ = true; }
+    /// A jump leaves all that the calling thread is in the middle of.
+    static void leave_all();
+
+  private:
+    log_node& of_;
+    const uint32_t self_;
+    node_use* outer_;
+    bool is_left_ = false;
+    bool ends_node_ = false;
+};
+
+/// What `work` returns of the node, locked; or -errno.
+template <class Work>
+int64_t with_held(log_node& node, Work work) {
+    if (node_use::interrupted(node) != nullptr) [[unlikely]]
+        return state::nodes.with_twin(node, work);
+    const held_node alone(node);
+    return work(node);
+}
+
+/// Likewise, and it can be read and written.
+template <class Work>
+int64_t with_ready(log_node& node, Work work) {
+    return with_held(node, [&](log_node& of) -> int64_t {
+        const int failed = of.ready();
+        return failed != 0 ? failed : work(of);
+    });
+}
+
+/// Likewise, without system calls of its own.
+template <class Work>
+int64_t with_ready_at_once(log_node& node, Work work) {
+    if (node_use::interrupted(node) != nullptr) [[unlikely]]
+        return state::nodes.with_twin(node, work);
+    const node_use alone(node);
+    if (const int failed = node.ready(); failed != 0) return failed;
+    return work(node);
+}
+
+}  // namespace halcyon::logfs

@@ -1,0 +1,55 @@
+"""Times that a program gives to a file are the file's, whichever way it is looked at."""
+
+import os
+from pathlib import Path
+
+from logfs.logged import Place
+from logfs.mounted_backend import Mounted, is_container, mounted
+
+ACCESSED_NS = 1_000_000_000_123_456_789
+MODIFIED_NS = 1_100_000_000_987_654_321
+SHOWN = "2001-09-09 01:46:40.123456789 +0000 2004-11-09 11:33:20.987654321 +0000\n"
+
+
+def shown(backend: Path, name: str) -> str:
+    """Both times, as stat says them by the backend of `halcyon run --log`."""
+    return Place(backend, is_logged=True).run("stat", "-c", "%x %y", backend / name, extra={"TZ": "UTC"}).stdout
+
+
+def test_times_given_through_a_mount_are_seen_by_the_backend(tmp_path: Path) -> None:
+    with mounted(tmp_path) as (backend, mount):
+        (mount / "file").write_text("text")
+        os.utime(mount / "file", ns=(ACCESSED_NS, MODIFIED_NS))
+        assert shown(backend, "file") == SHOWN
+    assert is_container(backend / "file")
+    assert shown(backend, "file") == SHOWN
+
+
+def test_times_given_through_the_backend_are_seen_by_a_mount(tmp_path: Path) -> None:
+    backend = tmp_path / "backend"
+    backend.mkdir()
+    script = """cd "$1"; echo text > file; touch -a -d @1000000000.123456789 file
+        touch -m -d @1100000000.987654321 file"""
+    done = Place(backend, is_logged=True).shell(script)
+    assert done.returncode == 0, done.stderr
+    assert is_container(backend / "file")
+    assert shown(backend, "file") == SHOWN
+    with Mounted(backend, tmp_path / "mount") as mount:
+        status = (mount.point / "file").stat()
+        assert (status.st_atime_ns, status.st_mtime_ns) == (ACCESSED_NS, MODIFIED_NS)
+
+
+def test_a_write_through_one_ends_times_given_through_the_other(tmp_path: Path) -> None:
+    with mounted(tmp_path) as (backend, mount):
+        log = Place(backend, is_logged=True)
+        (mount / "file").write_text("text")
+        os.utime(mount / "file", ns=(ACCESSED_NS, MODIFIED_NS))
+        assert log.shell('echo more >> "$1"/file').returncode == 0
+        with (mount / "file").open() as file:
+            assert file.read() == "textmore\n"
+            assert os.fstat(file.fileno()).st_mtime > 1_600_000_000
+        assert log.shell('touch -d @1000 "$1"/file').returncode == 0
+        with (mount / "file").open("a") as file:
+            assert int(os.fstat(file.fileno()).st_mtime) == 1000
+            file.write("end")
+        assert int(log.run("stat", "-c", "%Y", backend / "file").stdout) > 1_600_000_000
