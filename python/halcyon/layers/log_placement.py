@@ -93,9 +93,9 @@ def crowding_in_words(of: Crowding) -> str:
             f"{number(of.load_by_nodes)}"
         )
     return (
-        f"{count(ranks)} processes that write one file make {count(ranks)} logs on {plural(of.targets, 'storage target')}:"
-        f" load {number(of.load)}. Up to load {number(of.limit)}, with fewer than {count(of.ranks_at_limit)} processes, "
-        f"logs pay; {way_out}"
+        f"{count(ranks)} processes that write one file make {count(ranks)} logs on "
+        f"{plural(of.targets, 'storage target')}: load {number(of.load)}. Up to load {number(of.limit)}, with fewer than "
+        f"{count(of.ranks_at_limit)} processes, logs pay; {way_out}"
     )
 
 

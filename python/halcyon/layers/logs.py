@@ -34,9 +34,13 @@ class Stage:
         """`logged`: directories of containers. UsageError: it can be none; UnavailableError: the agent is missing."""
         given = self.directory
         if not given.startswith("/") or given == "/":
-            raise UsageError(f"--stage {given}: expected the absolute path of a directory that each node has for itself")
+            raise UsageError(
+                f"--stage {given}: expected the absolute path of a directory that each node has for itself"
+            )
         if len(os.fsencode(given)) > LONGEST_STAGE or "\n" in given:
-            raise UsageError(f"--stage {given[:40]}…: expected a path of up to {LONGEST_STAGE} bytes, without line breaks")
+            raise UsageError(
+                f"--stage {given[:40]}…: expected a path of up to {LONGEST_STAGE} bytes, without line breaks"
+            )
         real = os.path.realpath(given)
         if within := next((one for one in logged if f"{real}/".startswith(f"{os.path.realpath(one)}/")), None):
             raise UsageError(f"--stage {given}: lies below --log {within}; expected a directory on a disk of the node")
@@ -140,7 +144,9 @@ def say_what_was_logged(logs: Logs, *, flattened: bool = False) -> None:
         by = "1 writer" if writers == 1 else f"{writers} writers"
         seen = "; without `halcyon run --log` each looks like a directory" if found else ""
         if found and flattened:
-            seen = f"; plain files are made of them in the background, `halcyon log drain --flatten {given}` waits for it"
+            seen = (
+                f"; plain files are made of them in the background, `halcyon log drain --flatten {given}` waits for it"
+            )
         elif flattened:
             seen = "; all others are plain files"
         print(f"halcyon: {given}: {files}, of {by}{seen}", file=sys.stderr)

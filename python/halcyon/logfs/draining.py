@@ -36,8 +36,8 @@ def drain(
 ) -> DrainReport:
     """Brings what lies on this node into the containers at or below `path`, and waits for other nodes to do the same.
 
-    `flatten`: makes plain files of the containers then. `wait_s`: at most; None: as long as it takes. `on_wait` is called
-    with what is left, each time that this has changed.
+    `flatten`: makes plain files of the containers then. `wait_s`: at most; None: as long as it takes. `on_wait` is
+    called with what is left, each time that this has changed.
 
     Raises:
         UsageError: there is no such container or directory.

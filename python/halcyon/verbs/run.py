@@ -118,8 +118,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--stage",
         metavar="DIR",
-        help="--log: data go to this directory first, which each node has for itself; an agent on each node brings them "
-        "into the containers, also after the command. fsync brings what was written, and returns when it is durable",
+        help="--log: data go to this directory first, which each node has for itself; an agent on each node brings "
+        "them into the containers, also after the command. fsync brings what was written, and returns when it is durable",
     )
     parser.add_argument(
         "--stage-rate",
@@ -135,15 +135,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--logs-per",
         choices=("process", "node"),
-        help="--log: who has a log of its own for each file (default: process); of a node, its processes write into one "
-        "together, which is less load for storage targets",
+        help="--log: who has a log of its own for each file (default: process); of a node, its processes write into "
+        "one together, which is less load for storage targets",
     )
     parser.add_argument(
         "--log-targets",
         metavar="N",
         type=int,
-        help="--log: storage targets of the file system (default: as Lustre or GlusterFS says); the command warns where "
-        "so many logs on so many targets pay no more",
+        help="--log: storage targets of the file system (default: as Lustre or GlusterFS says); the command warns "
+        "where so many logs on so many targets pay no more",
     )
     parser.add_argument(
         "--log-load",

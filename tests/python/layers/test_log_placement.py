@@ -54,6 +54,8 @@ def test_a_line_is_said_only_where_logs_pay_no_more(tmp_path: Path, capfd: pytes
     assert capfd.readouterr().err == ""
     say_if_crowded([str(tmp_path)], command, 4)
     said = capfd.readouterr().err
-    assert said.startswith(f"halcyon: --log {tmp_path}: 12 processes that write one file make 12 logs on 4 storage targets")
+    assert said.startswith(
+        f"halcyon: --log {tmp_path}: 12 processes that write one file make 12 logs on 4 storage targets"
+    )
     say_if_crowded([str(tmp_path)], command, 4, 20)
     assert capfd.readouterr().err == ""

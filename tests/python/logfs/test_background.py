@@ -299,7 +299,8 @@ def test_logs_are_spread_over_backends(logs: Path, tmp_path: Path) -> None:
 
 
 def test_processes_of_a_node_write_one_log(logs: Path) -> None:
-    script = f"for i in 1 2 3 4 5 6; do (seq $i 6 60000 | sed s/^/$i-/ > {logs}/$i; cat {logs}/$i >> {logs}/all) & done; wait"
+    each = f"seq $i 6 60000 | sed s/^/$i-/ > {logs}/$i; cat {logs}/$i >> {logs}/all"
+    script = f"for i in 1 2 3 4 5 6; do ({each}) & done; wait"
     done = halcyon("run", "--log", logs, "--logs-per", "node", "--", "sh", "-c", script)
     assert done.returncode == 0, done.stderr
     data = list(logs.glob("all/hostdir.*/data.*"))

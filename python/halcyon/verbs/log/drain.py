@@ -9,17 +9,19 @@ from halcyon.verbs.log.container_words import add_json, print_json, shown_progre
 SUMMARY = "wait until data that lie on disks of nodes are in their containers"
 DESCRIPTION = (
     "After `halcyon run --log … --stage …`, data may lie on disks of nodes. Brings those of this node into their "
-    "containers, and waits until other nodes have done the same: all of it is durable then. With --flatten, makes plain "
-    "files of the containers behind that, and waits until nobody has them open. Whatever ends the command, the next one "
-    "goes on where it was. Exit code 1: something is left, and standard error says why."
+    "containers, and waits until other nodes have done the same: all of it is durable then. With --flatten, makes "
+    "plain files of the containers behind that, and waits until nobody has them open. Whatever ends the command, the "
+    "next one goes on where it was. Exit code 1: something is left, and standard error says why."
 )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("path", metavar="PATH", type=Path, help="a container, or a directory with containers")
+    parser.add_argument("path", metavar="PATH", type=Path, help="the container, or a directory with containers")
     parser.add_argument("--flatten", action="store_true", help="make plain files of the containers, in their place")
     how_long = parser.add_mutually_exclusive_group()
-    how_long.add_argument("--timeout", metavar="SECONDS", type=float, help="wait no longer (default: as long as it takes)")
+    how_long.add_argument(
+        "--timeout", metavar="SECONDS", type=float, help="wait no longer (default: as long as it takes)"
+    )
     how_long.add_argument("--no-wait", action="store_true", help="do what can be done here and now")
     add_json(parser)
 
