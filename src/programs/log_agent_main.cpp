@@ -153,9 +153,8 @@ int main(int argc, char** argv) try {
     const std::span<const char* const> words(argv + 1, static_cast<size_t>(argc - 1));
     const auto given = parsed(words);
     if (!given) {
-        const bool is_heard = std::any_of(words.begin(), words.end(), [](const char* word) {
-            return std::string_view(word) == "--detach";
-        });
+        const bool is_heard = std::any_of(words.begin(), words.end(),
+                                          [](const char* word) { return std::string_view(word) == "--detach"; });
         if (is_heard) tell_starter(given.why());
         return fail(given.why());
     }

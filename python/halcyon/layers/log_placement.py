@@ -94,8 +94,8 @@ def crowding_in_words(of: Crowding) -> str:
         )
     return (
         f"{count(ranks)} processes that write one file make {count(ranks)} logs on "
-        f"{plural(of.targets, 'storage target')}: load {number(of.load)}. Up to load {number(of.limit)}, with fewer than "
-        f"{count(of.ranks_at_limit)} processes, logs pay; {way_out}"
+        f"{plural(of.targets, 'storage target')}: load {number(of.load)}. Up to load {number(of.limit)}, with fewer "
+        f"than {count(of.ranks_at_limit)} processes, logs pay; {way_out}"
     )
 
 

@@ -119,7 +119,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--stage",
         metavar="DIR",
         help="--log: data go to this directory first, which each node has for itself; an agent on each node brings "
-        "them into the containers, also after the command. fsync brings what was written, and returns when it is durable",
+        "them into the containers, also after the command. fsync brings what was written, and returns when that is "
+        "durable",
     )
     parser.add_argument(
         "--stage-rate",

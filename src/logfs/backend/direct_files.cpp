@@ -117,8 +117,7 @@ class direct_file_calls final : public file_calls {
             direct::call(SYS_unlinkat, directory, direct::address(name), is_directory ? AT_REMOVEDIR : 0));
     }
     int make_link_at(const char* target, int directory, const char* name) override {
-        return static_cast<int>(
-            direct::call(SYS_symlinkat, direct::address(target), directory, direct::address(name)));
+        return static_cast<int>(direct::call(SYS_symlinkat, direct::address(target), directory, direct::address(name)));
     }
     int make_hard_link_at(int directory, const char* from, const char* to) override {
         return static_cast<int>(

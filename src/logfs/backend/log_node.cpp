@@ -229,10 +229,12 @@ void log_node::attend_stage() {
     static std::atomic<bool> told{false};
     if (writer->why_not_staged() == 0 || told.exchange(true)) return;
     char line[700];
-    const int length = snprintf(line, sizeof line, "halcyon: --stage %.*s: %s: logs of this process go to %.*s at once\n",
-                                static_cast<int>(how_.writing.stage.size()), how_.writing.stage.data(),
-                                strerrordesc_np(-writer->why_not_staged()), 300, file_->of().path().data());
-    calls::standard_error::say(line, length < static_cast<int>(sizeof line) ? length : static_cast<int>(sizeof line) - 1);
+    const int length =
+        snprintf(line, sizeof line, "halcyon: --stage %.*s: %s: logs of this process go to %.*s at once\n",
+                 static_cast<int>(how_.writing.stage.size()), how_.writing.stage.data(),
+                 strerrordesc_np(-writer->why_not_staged()), 300, file_->of().path().data());
+    calls::standard_error::say(line,
+                               length < static_cast<int>(sizeof line) ? length : static_cast<int>(sizeof line) - 1);
 }
 
 int log_node::publish() {

@@ -20,8 +20,8 @@
 
 extern char** environ;
 
-// As coordinate/client/agent_start.hpp starts its agent: nothing may be allocated by the application's malloc, no call may
-// pass its wrappers, and no child may be there that its wait() would find.
+// As coordinate/client/agent_start.hpp starts its agent: nothing may be allocated by the application's malloc, no call
+// may pass its wrappers, and no child may be there that its wait() would find.
 namespace halcyon::logfs::stage_agent {
 namespace {
 
@@ -112,7 +112,8 @@ void complain(const char* why) {
                                 "halcyon: --stage %s: no agent could be started on this node (%.400s): what lies there "
                                 "has to be brought by 'halcyon log drain'\n",
                                 how.stage, why);
-    calls::standard_error::say(line, length < static_cast<int>(sizeof line) ? length : static_cast<int>(sizeof line) - 1);
+    calls::standard_error::say(line,
+                               length < static_cast<int>(sizeof line) ? length : static_cast<int>(sizeof line) - 1);
 }
 
 /// Until it says that it is ready, so that it does not begin when this process, and the batch job, have ended.
@@ -151,10 +152,7 @@ void start() {
 short_name name_of_lock() {
     fnv1a which;
     which.add(how.roots);
-    return short_name("agent.")
-        .add(static_cast<uint64_t>(direct::call(SYS_geteuid)))
-        .add(".")
-        .add(which.value());
+    return short_name("agent.").add(static_cast<uint64_t>(direct::call(SYS_geteuid))).add(".").add(which.value());
 }
 
 }  // namespace

@@ -31,8 +31,8 @@ struct agent_report {
     std::vector<std::string> left;  ///< why containers are as they were
 };
 
-/// Works on the containers below the roots until `job` has ended and there is nothing more to do. Whatever it does can be
-/// cut short at any moment, and is gone on with by the next one that works there. May throw bad_alloc only.
+/// Works on the containers below the roots until `job` has ended and there is nothing more to do. Whatever it does can
+/// be cut short at any moment, and is gone on with by the next one that works there. May throw bad_alloc only.
 agent_report run_agent(const agent_settings& how, watched_job& job, turn& turns);
 
 }  // namespace halcyon::logfs

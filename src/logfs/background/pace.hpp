@@ -15,8 +15,8 @@ class pace {
     /// `bytes_per_s`: 0, as fast as it goes. `turns` outlives this.
     pace(turn& turns, double bytes_per_s);
 
-    /// So many bytes are about to be written into a directory; waits for the turn. Nothing is held then for which anybody
-    /// could wait.
+    /// So many bytes are about to be written into a directory; waits for the turn. Nothing is held then for which
+    /// anybody could wait.
     void begin(const std::string& directory, int64_t bytes);
     /// A piece of so many bytes follows: waits until it may.
     void next(int64_t bytes);

@@ -20,8 +20,8 @@ class watched_job {
 
     /// They have ended. Others may still come.
     [[nodiscard]] virtual bool has_ended() = 0;
-    /// Waits for their end, `longest_ns` at most. Whether they have ended; where they had before, the time is waited for
-    /// all the same.
+    /// Waits for their end, `longest_ns` at most. Whether they have ended; where they had before, the time is waited
+    /// for all the same.
     virtual bool wait(int64_t longest_ns) = 0;
     /// The agent ends: whoever comes from now on starts another one. False: somebody has come. True: let_come() undoes
     /// it.
@@ -40,8 +40,8 @@ class watched_process final : public watched_job {
     descriptor process_;
 };
 
-/// Processes of this node that have a shared lock of byte 1 of a file for as long as they run; the one agent that works for
-/// them has byte 0.
+/// Processes of this node that have a shared lock of byte 1 of a file for as long as they run; the one agent that works
+/// for them has byte 0.
 class watched_users final : public watched_job {
   public:
     /// Failure (unavailable, EBUSY): another agent works for them; system.

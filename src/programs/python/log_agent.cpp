@@ -17,8 +17,8 @@ namespace nb = nanobind;
 namespace halcyon::python {
 namespace {
 
-/// `variables`: "NAME=value", in place of what the environment of this process says. What belongs to a job of MPI, or loads
-/// code into programs, stays behind.
+/// `variables`: "NAME=value", in place of what the environment of this process says. What belongs to a job of MPI, or
+/// loads code into programs, stays behind.
 void start_agent(const nb::object& program, std::vector<std::string> arguments, std::vector<std::string> variables,
                  int patience_ms) {
     detached_program agent{system_path(program), std::move(arguments), std::move(variables)};

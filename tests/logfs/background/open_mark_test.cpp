@@ -55,10 +55,11 @@ TEST_F(open_mark, waits_for_who_has_it_alone_and_sees_that_it_was_replaced) {
         std::thread opener([&] { said = say(); });
         // It waits for the lock.
         const std::string mark = ":" + std::to_string([&] {
-            struct stat of {};
-            ::fstat(alone, &of);
-            return of.st_ino;
-        }()) + " ";
+                                     struct stat of {};
+                                     ::fstat(alone, &of);
+                                     return of.st_ino;
+                                 }()) +
+                                 " ";
         for (bool waits = false; !waits;) {
             std::ifstream locks("/proc/locks");
             for (std::string line; std::getline(locks, line);)

@@ -23,7 +23,8 @@ class other_node : public watched_files {
   public:
     explicit other_node(std::string stage) : stage_(std::move(stage)) {}
     int open_at(int directory, const char* name, int flags, mode_t mode) override {
-        return std::string_view(name).starts_with(stage_) ? -ENOENT : watched_files::open_at(directory, name, flags, mode);
+        return std::string_view(name).starts_with(stage_) ? -ENOENT
+                                                          : watched_files::open_at(directory, name, flags, mode);
     }
 
   private:

@@ -71,7 +71,8 @@ TEST_F(staging, makes_reads_on_another_node_fail_and_say_why) {
     to_.close().value();
     const auto answer = file_.read_elsewhere();
     EXPECT_EQ(answer.why.system_errno, ENODATA);
-    EXPECT_NE(answer.why.message.find("lie on node " + std::string(me().host) + ", in " + file_.stage), std::string::npos)
+    EXPECT_NE(answer.why.message.find("lie on node " + std::string(me().host) + ", in " + file_.stage),
+              std::string::npos)
         << answer.why.message;
     EXPECT_NE(answer.why.message.find("halcyon log drain"), std::string::npos);
     // What it did not write needs nobody.
@@ -391,7 +392,8 @@ TEST_F(killed_staging, writer_loses_nothing_at_any_step) {
         if (!was_killed) break;
         steps.insert(state_->last_step);
     }
-    for (const char* const step : {"write", "sync", "rename", "make_directory", "data", "committed", "closed", "remove"})
+    for (const char* const step :
+         {"write", "sync", "rename", "make_directory", "data", "committed", "closed", "remove"})
         EXPECT_TRUE(steps.contains(step)) << step;
 }
 

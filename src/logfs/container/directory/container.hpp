@@ -52,8 +52,8 @@ class container {
     /// The file in it whose mode and owner are the logical file's. Ended by 0.
     [[nodiscard]] const char* access_name() const;
 
-    /// Where host directories are made, in place of the container: a list apart by colons, which stays (other_backends.hpp).
-    /// Empty: in the container.
+    /// Where host directories are made, in place of the container: a list apart by colons, which stays
+    /// (other_backends.hpp). Empty: in the container.
     void place_on(std::string_view backends) { backends_ = backends; }
     [[nodiscard]] bool has_other_backends() const { return !backends_.empty(); }
 

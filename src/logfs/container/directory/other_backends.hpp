@@ -6,8 +6,8 @@
 #include "logfs/container/directory/container.hpp"
 
 /// Host directories of a container that lie in other directories (backends), perhaps on other file systems: there
-/// `<backend>/.halcyon-hostdir-<container>.<number>` is the directory, and `hostdir.<number>` in the container a link to
-/// it. So whoever finds the container finds all of it, wherever the container is moved.
+/// `<backend>/.halcyon-hostdir-<container>.<number>` is the directory, and `hostdir.<number>` in the container a link
+/// to it. So whoever finds the container finds all of it, wherever the container is moved.
 namespace halcyon::logfs {
 
 inline constexpr std::string_view other_directory_prefix = ".halcyon-hostdir-";

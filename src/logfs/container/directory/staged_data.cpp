@@ -21,7 +21,8 @@ constexpr std::string_view check_line = "\ncheck ";
 
 short_name with_prefix(std::string_view dropping, std::string_view prefix) {
     const size_t slash = dropping.rfind('/');
-    const std::string_view folder = slash == std::string_view::npos ? std::string_view() : dropping.substr(0, slash + 1);
+    const std::string_view folder =
+        slash == std::string_view::npos ? std::string_view() : dropping.substr(0, slash + 1);
     const std::string_view name = dropping.substr(folder.size());
     const size_t dot = name.find('.');
     return short_name(folder).add(prefix).add(dot == std::string_view::npos ? name : name.substr(dot + 1));
@@ -160,7 +161,8 @@ int staged_mark::write(container& in, std::string_view dropping) const {
 int brought_data::open(std::string_view dropping) {
     if (fd_ >= 0) return 0;
     const short_name name = copied_name(dropping);
-    const int fd = container_.calls().open_at(container_.directory(), name.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW, 0644);
+    const int fd =
+        container_.calls().open_at(container_.directory(), name.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW, 0644);
     if (fd < 0) return fd;
     fd_ = fd;
     container_.share(name.c_str(), 0444);

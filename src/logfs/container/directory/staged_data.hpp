@@ -64,8 +64,8 @@ class staged_mark {
 /// Room for any path_of().
 inline constexpr size_t staged_path_room = longest_stage + 64 + short_name::room;
 
-/// A staged data dropping on its way into the container. Whoever brings a part again writes the same bytes: the writer and
-/// an agent need not know of each other. -errno where something fails.
+/// A staged data dropping on its way into the container. Whoever brings a part again writes the same bytes: the writer
+/// and an agent need not know of each other. -errno where something fails.
 class brought_data {
   public:
     explicit brought_data(container& to) : container_(to) {}
@@ -84,8 +84,8 @@ class brought_data {
     int64_t size();
     void close();
 
-    /// All was brought and synced, and the writer has ended: it is the data dropping now, and the staged one goes. What a
-    /// crash leaves of it is done by the next call of the same.
+    /// All was brought and synced, and the writer has ended: it is the data dropping now, and the staged one goes. What
+    /// a crash leaves of it is done by the next call of the same.
     static int finish(container& to, std::string_view dropping, const staged_mark& from);
     /// Nothing was written: mark and file go.
     static void discard(container& to, std::string_view dropping, const staged_mark& from);

@@ -40,7 +40,8 @@ int data_files::get(uint32_t dropping, int64_t& end) {
     if (!is_out_of_reach(here)) return here;
     if (const int brought = get_whole(); brought != -ENOENT) return brought;
     end = writers_[dropping].committed_bytes;
-    const int copied = end > 0 ? files_.get(copied_key(dropping), directory, copied_name(name.view()).c_str()) : -ENOENT;
+    const int copied =
+        end > 0 ? files_.get(copied_key(dropping), directory, copied_name(name.view()).c_str()) : -ENOENT;
     if (copied != -ENOENT) return copied;
     // Renamed a moment ago.
     const int brought = end > 0 ? get_whole() : -ENOENT;

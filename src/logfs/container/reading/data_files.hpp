@@ -15,8 +15,8 @@ class data_files {
     data_files(container& from, open_files& files, const dropping_table& writers)
         : container_(from), files_(files), writers_(writers) {}
 
-    /// The descriptor of a dropping, until the next call; -errno; -ENODATA: it lies on another node, and nothing of it was
-    /// brought here yet. `end`: how far it may be read.
+    /// The descriptor of a dropping, until the next call; -errno; -ENODATA: it lies on another node, and nothing of it
+    /// was brought here yet. `end`: how far it may be read.
     int get(uint32_t dropping, int64_t& end);
     /// Of a dropping that lies elsewhere: who has what is needed up to `needed`, which was not brought here. System,
     /// ENODATA.

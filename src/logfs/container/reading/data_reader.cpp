@@ -74,8 +74,7 @@ result<void> data_reader::read_dropping(uint32_t dropping, std::span<const segme
                                         std::span<std::byte> out) {
     int64_t end = 0;
     const int fd = files_.get(dropping, end);
-    if (fd < 0 && fd != -ENODATA)
-        return container_.failed(writers_.data_name_of(dropping).view(), "cannot open", -fd);
+    if (fd < 0 && fd != -ENODATA) return container_.failed(writers_.data_name_of(dropping).view(), "cannot open", -fd);
     for (uint32_t i = chains_[dropping].first; i != none; i = next_[i]) {
         const int64_t needed = segments[i].physical + segments[i].length;
         if (fd < 0 || needed > end) return files_.elsewhere(dropping, needed);

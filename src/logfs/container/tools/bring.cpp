@@ -70,7 +70,8 @@ size_t place_of_commit(uint64_t sequence) {
     return commit_slot_at(sequence);
 }
 
-/// For a writer that has ended: its index says that it is on the device, as that writer's own last sync would have done.
+/// For a writer that has ended: its index says that it is on the device, as that writer's own last sync would have
+/// done.
 int commit_for_writer(container& in, const char* index, uint64_t salt, int64_t data_bytes) {
     file_calls& calls = in.calls();
     const int opened = calls.open_at(in.directory(), index, O_RDWR | O_NOFOLLOW, 0);
@@ -93,7 +94,8 @@ int commit_for_writer(container& in, const char* index, uint64_t salt, int64_t d
     mine.state_sequence = state.sequence;
     mine.end = state.end;
     mine.check = check_of(mine, salt);
-    if (const int done = write_whole(calls, opened, bytes_of(mine), static_cast<int64_t>(place_of_commit(mine.sequence)));
+    if (const int done =
+            write_whole(calls, opened, bytes_of(mine), static_cast<int64_t>(place_of_commit(mine.sequence)));
         done != 0)
         return done;
     return calls.sync(opened);
@@ -188,8 +190,8 @@ class bringing {
         if (auto read = reader_.reload_writer(index); !read) return read;
         if (of.is_gone) return {};
         const int64_t wanted = reader_.writers()[number].data_bytes;
-        auto copied = copy(index, from.get(), path, std::max(reader_.writers()[number].committed_bytes, read_note(path)),
-                           wanted);
+        auto copied =
+            copy(index, from.get(), path, std::max(reader_.writers()[number].committed_bytes, read_note(path)), wanted);
         if (!copied) return copied;
         if (has_ended) return finish(number, mark);
         report_.left.push_back({std::string(mark.host()), mark.folder(), 0, true});
@@ -265,8 +267,8 @@ class bringing {
     bring_report report_;
 };
 
-/// Whether this origin is of a container below `root`, on the file system that is there now: one that is not mounted has
-/// no containers either.
+/// Whether this origin is of a container below `root`, on the file system that is there now: one that is not mounted
+/// has no containers either.
 bool was_below(const std::string& root, const std::string& origin) {
     const auto text = read_text_file(origin);
     if (!text || !text->starts_with(root + "/")) return false;
@@ -327,8 +329,7 @@ void clean_stage(const std::string& stage, const std::string& root, const std::v
             if (name == origin_name) continue;
             const std::string path = folder + "/" + name;
             const bool is_lonely_note =
-                name.ends_with(note_suffix) &&
-                !fs::exists(path.substr(0, path.size() - note_suffix.size()), why);
+                name.ends_with(note_suffix) && !fs::exists(path.substr(0, path.size() - note_suffix.size()), why);
             if (is_lonely_note || is_left_over(found == known.end() ? nullptr : found->second.get(), name)) {
                 ::unlink(path.c_str());
                 ::unlink(note_of(path).c_str());

@@ -33,12 +33,12 @@ struct bring_report {
     std::vector<staged_elsewhere> left;
 };
 
-/// Brings what lies on this node's disks (directory/staged_data.hpp) into the container and on its device: of a writer that
-/// has ended, all, and its index then says that it is durable; of one that still writes, what it has written by now.
-/// Whatever cuts it short, the next call goes on with it. Several at a time do the same work twice.
+/// Brings what lies on this node's disks (directory/staged_data.hpp) into the container and on its device: of a writer
+/// that has ended, all, and its index then says that it is durable; of one that still writes, what it has written by
+/// now. Whatever cuts it short, the next call goes on with it. Several at a time do the same work twice.
 ///
-/// Failure: system; unavailable (ECANCELED), it was stopped; config, the container's marker is damaged. All droppings are
-/// tried before a failure of one of them is returned.
+/// Failure: system; unavailable (ECANCELED), it was stopped; config, the container's marker is damaged. All droppings
+/// are tried before a failure of one of them is returned.
 result<bring_report> bring(container& into, const bring_options& how = {});
 
 /// Removes from a stage what nobody needs any more of containers that were created below `root`: data of which their

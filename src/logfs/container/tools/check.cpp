@@ -162,7 +162,8 @@ class checking {
         if (marked == -ENOENT) return false;
         const dropping& of = reader_.writers()[number];
         if (marked != 0) {
-            add(weight::damage, staged_name(data.view()).view(), "cannot be read: " + std::string(std::strerror(-marked)),
+            add(weight::damage, staged_name(data.view()).view(),
+                "cannot be read: " + std::string(std::strerror(-marked)),
                 format_bytes(of.data_bytes) + " that were written");
             return true;
         }

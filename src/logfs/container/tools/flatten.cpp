@@ -16,8 +16,8 @@
 #include <system_error>
 
 #include "base/descriptor.hpp"
-#include "base/sync_path.hpp"
 #include "base/replace_file.hpp"
+#include "base/sync_path.hpp"
 #include "base/text_file.hpp"
 #include "logfs/container/directory/open_mark.hpp"
 #include "logfs/container/directory/other_backends.hpp"
@@ -95,8 +95,9 @@ class flattening {
         if (!is_used) return {};
         marker_.reset();
         return failure{error_kind::unavailable,
-                       std::string(container_.path()) + ": a process has it open; flatten it to another name, or when "
-                                                        "that has closed it",
+                       std::string(container_.path()) +
+                           ": a process has it open; flatten it to another name, or when "
+                           "that has closed it",
                        EBUSY};
     }
 
@@ -245,8 +246,8 @@ class flattening {
         }
         if (errno != EINVAL && errno != ENOSYS)
             return system_failure(target_ + ": cannot exchange it for " + beside_, errno);
-        // A file system that cannot: for a moment nothing has the name. Whoever finds what a crash leaves then has to know
-        // it.
+        // A file system that cannot: for a moment nothing has the name. Whoever finds what a crash leaves then has to
+        // know it.
         if (!is_container(target_)) return gone;
         const std::string aside = beside_ + aside_suffix;
         name_file_ = beside_ + name_suffix;
@@ -321,7 +322,8 @@ class leftovers {
 
     /// Each name is that of a file, or of a container, or of one of the two that belong to them.
     result<void> finish(const std::string& name) const {
-        if (name.ends_with(aside_suffix)) return finish_renaming(name.substr(0, name.size() - std::strlen(aside_suffix)));
+        if (name.ends_with(aside_suffix))
+            return finish_renaming(name.substr(0, name.size() - std::strlen(aside_suffix)));
         if (name.ends_with(name_suffix)) {
             const std::string file = name.substr(0, name.size() - std::strlen(name_suffix));
             // Where the container is still aside, it says to whom the file belongs.
@@ -338,8 +340,7 @@ class leftovers {
     /// With its marker, or without, as it is when its place was taken. Else something foreign has got the name.
     [[nodiscard]] bool was_container(const std::string& name) const {
         container candidate;
-        if (candidate.open(path(name)))
-            return std::to_string(candidate.id()) == name.substr(prefix.size());
+        if (candidate.open(path(name))) return std::to_string(candidate.id()) == name.substr(prefix.size());
         std::error_code why;
         for (fs::directory_iterator at(path(name), why), end; !why && at != end; at.increment(why)) {
             const std::string inner = at->path().filename();
@@ -377,7 +378,7 @@ class leftovers {
                 return system_failure(path(file) + ": cannot rename", errno);
             }
             if (auto synced = sync_directory(folder_); !synced) return synced;
-        } else if (struct stat there {}; ::lstat(path(file).c_str(), &there) == 0) {
+        } else if (struct stat there{}; ::lstat(path(file).c_str(), &there) == 0) {
             return {};  // somebody is at it
         }
         if (auto gone = remove(file + aside_suffix); !gone) return gone;

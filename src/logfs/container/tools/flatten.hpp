@@ -39,8 +39,8 @@ struct flatten_report {
 result<flatten_report> flatten(container& from, const std::string& target, const flatten_options& how = {});
 
 /// Ends what processes that were killed left behind in a folder while they flattened in place: files that were not
-/// finished go, containers whose place a file has taken go, and a file that was about to take the place gets it. Failure
-/// (system): the first of them; all are tried.
+/// finished go, containers whose place a file has taken go, and a file that was about to take the place gets it.
+/// Failure (system): the first of them; all are tried.
 result<void> finish_flattening(const std::string& folder);
 
 }  // namespace halcyon::logfs

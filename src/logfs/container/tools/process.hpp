@@ -19,8 +19,8 @@ inline bool is_alive(int64_t pid) {
     return ::kill(static_cast<pid_t>(pid), 0) == 0 || errno == EPERM;
 }
 
-/// Whether a process says that it has the container open (directory/open_mark.hpp), wherever it is: as far as the locks of
-/// the file system reach.
+/// Whether a process says that it has the container open (directory/open_mark.hpp), wherever it is: as far as the locks
+/// of the file system reach.
 inline bool is_held_open(container& what) {
     const descriptor marker(what.calls().open_at(what.directory(), what.access_name(), O_RDONLY, 0));
     struct flock open {};

@@ -146,11 +146,11 @@ class repairing {
         struct stat file {};
         const bool is_there = container_.calls().status_at(container_.directory(), data_name(name).c_str(), file) == 0;
         if (marked == -ENOENT || is_there) return {};
-        return failure{error_kind::usage,
-                       std::string(container_.path()) + "/" + name + ": its data lie on node " +
-                           std::string(mark.host()) + ", and were not brought into the container yet; repair it after " +
-                           "'halcyon log drain' there",
-                       EBUSY};
+        return failure{
+            error_kind::usage,
+            std::string(container_.path()) + "/" + name + ": its data lie on node " + std::string(mark.host()) +
+                ", and were not brought into the container yet; repair it after " + "'halcyon log drain' there",
+            EBUSY};
     }
 
     result<void> index(const std::string& name) {

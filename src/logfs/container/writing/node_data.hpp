@@ -8,9 +8,9 @@
 
 namespace halcyon::logfs {
 
-/// One data dropping for all writers of a node, `hostdir.7/node.<host>`: each of them has a name of its own for it, as if
-/// it were its own, and takes pieces of it in which nobody else writes. So there is one file for each node, however many
-/// processes it has, and readers need not know. -errno where something fails.
+/// One data dropping for all writers of a node, `hostdir.7/node.<host>`: each of them has a name of its own for it, as
+/// if it were its own, and takes pieces of it in which nobody else writes. So there is one file for each node, however
+/// many processes it has, and readers need not know. -errno where something fails.
 class node_data {
   public:
     /// Pieces are multiples of that. What a writer leaves of its last one is a hole.

@@ -123,8 +123,8 @@ int writer::create_data(std::string_view host, const writer_options& how) {
     return container_.calls().open_at(container_.directory(), data_name_.c_str(), O_WRONLY | O_CREAT | O_EXCL, 0644);
 }
 
-/// The file before the mark that names it: a mark without a file would mean that data were lost. -EEXIST: another writer
-/// has these names.
+/// The file before the mark that names it: a mark without a file would mean that data were lost. -EEXIST: another
+/// writer has these names.
 int writer::create_staged_data(std::string_view host, std::string_view stage) {
     file_calls& calls = container_.calls();
     mark_.set(host, stage, container_.id());
@@ -222,7 +222,8 @@ result<int64_t> writer::write(int64_t offset, const iovec* parts, int count) {
     return written;
 }
 
-/// What follows is this writer's alone. A piece for each write that does not fit into the last one: small ones share it.
+/// What follows is this writer's alone. A piece for each write that does not fit into the last one: small ones share
+/// it.
 int writer::make_data_room(int64_t bytes) {
     if (!is_shared_ || bytes <= own_data_bytes_ - data_bytes_) [[likely]]
         return 0;

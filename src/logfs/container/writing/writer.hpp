@@ -24,8 +24,8 @@ struct writer_options {
     /// A directory on a disk of this node, absolute, that outlives the writer: the data go there at first
     /// (directory/staged_data.hpp). Empty: into the container.
     std::string_view stage;
-    /// One data dropping for all writers of this host that want it (node_data.hpp), where the file system can do that. Not
-    /// with sums over the data, nor with a stage.
+    /// One data dropping for all writers of this host that want it (node_data.hpp), where the file system can do that.
+    /// Not with sums over the data, nor with a stage.
     bool shares_with_node = false;
 };
 
@@ -35,9 +35,9 @@ struct writer_options {
 /// On return of each call a kill of the process loses nothing of it. What a crash of the node leaves is at least what
 /// was there at the last sync().
 ///
-/// Where the data go to the node's disk first, sync() brings what was written into the container: only there it is durable.
-/// So does close() with all that was synced; the rest is left to an agent. Where nothing can be put there when the writer is
-/// opened, the data go into the container.
+/// Where the data go to the node's disk first, sync() brings what was written into the container: only there it is
+/// durable. So does close() with all that was synced; the rest is left to an agent. Where nothing can be put there when
+/// the writer is opened, the data go into the container.
 ///
 /// Failures are of kind system with the dropping's name, but for calls that make no sense. After a failure for lack of
 /// room the container is as before, and a later call may succeed. Threads may share a writer; it takes a lock, so none
