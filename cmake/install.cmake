@@ -6,7 +6,7 @@
 #   <lib>/halcyon/fortran Fortran modules: they fit one compiler
 #   share/halcyon/grafana Grafana's board of coordinators
 #   bin/                  halcyon-server, halcyon-server-world, halcyon-coordinator, halcyon-check, halcyon-mount,
-#                         halcyon-cc and its like
+#                         halcyon-log-agent, halcyon-cc and its like
 #
 # A wheel holds libraries and server inside the Python package: halcyon/lib, halcyon/bin.
 include(CMakePackageConfigHelpers)
@@ -30,7 +30,7 @@ endif()
 set_target_properties(halcyon_turns PROPERTIES INSTALL_RPATH "$ORIGIN")
 install(TARGETS halcyon_turns EXPORT HalcyonTurnsTargets
   LIBRARY DESTINATION ${HALCYON_INSTALL_LIB} COMPONENT python NAMELINK_COMPONENT development)
-foreach(program halcyon-agent halcyon-server halcyon-server-world halcyon-check halcyon-coordinator halcyon-mount)
+foreach(program halcyon-agent halcyon-log-agent halcyon-server halcyon-server-world halcyon-check halcyon-coordinator halcyon-mount)
   if(TARGET ${program})
     set_target_properties(${program} PROPERTIES INSTALL_RPATH "$ORIGIN/${lib_from_bin}")
     # A wheel has `halcyon check`.

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from halcyon.errors import UsageError
+from halcyon.installed_program import find_installed
+from halcyon.quantities import parse_bytes, plural
 
 MOST_DIRECTORIES = 4
 """mounts.hpp has no more."""
@@ -15,15 +17,56 @@ MARKERS = ("halcyon-container", ".plfsaccess113918400")
 """Files that make a directory a container: ours, and PLFS's."""
 
 
+LONGEST_STAGE = 512
+"""Bytes; staged_data.hpp has room for no longer ones."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A directory on a disk of each node, where data go at first; an agent on each node brings them from there."""
+
+    directory: str
+    rate: str = "0"
+    """Bytes per second that an agent brings, such as '200 MB'; '0': as fast as it goes."""
+    takes_turns: bool = False
+
+    def variables(self, logged: list[str]) -> dict[str, str]:
+        """`logged`: directories of containers. UsageError: it can be none; UnavailableError: the agent is missing."""
+        given = self.directory
+        if not given.startswith("/") or given == "/":
+            raise UsageError(
+                f"--stage {given}: expected the absolute path of a directory that each node has for itself"
+            )
+        if len(os.fsencode(given)) > LONGEST_STAGE or "\n" in given:
+            raise UsageError(
+                f"--stage {given[:40]}…: expected a path of up to {LONGEST_STAGE} bytes, without line breaks"
+            )
+        real = os.path.realpath(given)
+        if within := next((one for one in logged if f"{real}/".startswith(f"{os.path.realpath(one)}/")), None):
+            raise UsageError(f"--stage {given}: lies below --log {within}; expected a directory on a disk of the node")
+        words = ["--rate", str(parse_bytes(self.rate, "--stage-rate")), *(["--turns"] if self.takes_turns else [])]
+        return {
+            "HALCYON_LOG_STAGE": given.rstrip("/"),
+            "HALCYON_LOG_AGENT": str(find_installed("halcyon-log-agent", "HALCYON_LOG_AGENT")),
+            "HALCYON_LOG_AGENT_WORDS": " ".join(words),
+        }
+
+
 @dataclass(frozen=True)
 class Logs:
     """Each file below one of these directories is a log container."""
 
     directories: tuple[str, ...]
     """As they were given: programs may use that spelling, or the one without symbolic links."""
+    stage: Stage | None = None
+    backends: tuple[str, ...] = ()
+    """Directories over which the logs of each container are spread; none: in the container."""
+    per_node: bool = False
+    """The processes of a node write one log together, where the file system has second names for files."""
 
     def variables(self) -> dict[str, str]:
-        """UsageError: one of them is no directory, or lies in a container; there are too many."""
+        """UsageError: one of them is no directory, or lies in a container; there are too many; the stage can be none.
+        UnavailableError: this installation lacks the agent that a stage needs."""
         wanted: list[str] = []
         for given in self.directories:
             path = os.path.abspath(given)  # noqa: PTH100  the spelling counts, links and all
@@ -44,7 +87,26 @@ class Logs:
         if needed > MOST_DIRECTORIES:
             linked = ", counting those with symbolic links twice" if needed > len(paths) else ""
             raise UsageError(f"--log: {needed} directories{linked}; expected {MOST_DIRECTORIES} or fewer")
-        return {"HALCYON_LOG": ":".join(paths)}
+        if self.stage and self.per_node:
+            raise UsageError("--logs-per node: with --stage each process has a log of its own; leave one of them out")
+        return {
+            "HALCYON_LOG": ":".join(paths),
+            **({"HALCYON_LOG_BACKENDS": ":".join(map(_backend, self.backends))} if self.backends else {}),
+            **({"HALCYON_LOG_PER": "node"} if self.per_node else {}),
+            **(self.stage.variables(paths) if self.stage else {}),
+        }
+
+
+def _backend(given: str) -> str:
+    """As all nodes find it. UsageError: it is no directory, or lies in a container."""
+    path = os.path.realpath(given)
+    if ":" in path or "," in path:
+        raise UsageError(f"--backends {given}: the path has a ':' or ',', which separate paths; give one without")
+    if not Path(path).is_dir():
+        raise UsageError(f"--backends {given}: no such directory; expected directories that all processes see")
+    if within := container_above(Path(path)):
+        raise UsageError(f"--backends {given}: {within} is a log container itself; expected a directory around it")
+    return path
 
 
 def is_container(path: Path) -> bool:
@@ -73,12 +135,42 @@ def writers_of(container: Path) -> int:
     )
 
 
-def say_what_was_logged(logs: Logs) -> None:
-    """A line on standard error for each directory."""
+def say_what_was_logged(logs: Logs, *, flattened: bool = False) -> None:
+    """A line on standard error for each directory. `flattened`: an agent makes plain files of the containers."""
     for given in logs.directories:
         found = list(containers_below(Path(given)))
         writers = sum(map(writers_of, found))
         files = "1 file is a log container" if len(found) == 1 else f"{len(found)} files are log containers"
         by = "1 writer" if writers == 1 else f"{writers} writers"
         seen = "; without `halcyon run --log` each looks like a directory" if found else ""
+        if found and flattened:
+            seen = (
+                f"; plain files are made of them in the background, `halcyon log drain --flatten {given}` waits for it"
+            )
+        elif flattened:
+            seen = "; all others are plain files"
         print(f"halcyon: {given}: {files}, of {by}{seen}", file=sys.stderr)
+        _say_what_is_staged(given, found)
+
+
+def _say_what_is_staged(given: str, containers: list[Path]) -> None:
+    """Nothing of that is durable yet."""
+    marks = [mark for one in containers for mark in one.glob("hostdir.*/staged.*")]
+    if not marks:
+        return
+    hosts = sorted({host for mark in marks if (host := _host_of(mark))})
+    many = f"{', '.join(hosts[:3])}, …" if len(hosts) > 3 else ", ".join(hosts)
+    print(
+        f"halcyon: {given}: {plural(len(marks), 'log')} not durable yet: on disks of {plural(len(hosts), 'node')} "
+        f"({many}). An agent on each of them brings what it has; `halcyon log drain {given}` waits for it",
+        file=sys.stderr,
+    )
+
+
+def _host_of(mark: Path) -> str | None:
+    """As staged_data.hpp writes it. None: it was brought a moment ago."""
+    try:
+        lines = mark.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return None
+    return next((line.removeprefix("host ") for line in lines if line.startswith("host ")), None)

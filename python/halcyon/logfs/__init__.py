@@ -7,14 +7,15 @@
     logfs.flatten("/scratch/checkpoint")  # a plain file takes its place
 
 `open` gives what Python's own gives; `check`, `repair`, `flatten`, `map`, `stats`, `punch`, `export_plfs` and `remove`
-are the commands of `halcyon log`. Calls raise the errors of halcyon.errors; where the system refused, these are also
-the built-in exceptions for its errno, such as FileNotFoundError. Buffers are never copied, and other threads run
-during all calls that read or write.
+are the commands of `halcyon log`; `bring` takes what lies on this node's disk into a container. Calls raise the errors
+of halcyon.errors; where the system refused, these are also the built-in exceptions for its errno, such as
+FileNotFoundError. Buffers are never copied, and other threads run during all calls that read or write.
 """
 
 from halcyon.logfs.file import fsync, open, refresh  # noqa: A004
 from halcyon.logfs.raw_file import LogFile
 from halcyon.logfs.tools import (
+    BringReport,
     CheckReport,
     Figures,
     FileMap,
@@ -23,8 +24,10 @@ from halcyon.logfs.tools import (
     PlfsReport,
     PunchReport,
     RepairReport,
+    Staged,
     Status,
     Writer,
+    bring,
     check,
     export_plfs,
     flatten,
@@ -38,6 +41,7 @@ from halcyon.logfs.tools import (
 )
 
 __all__ = [
+    "BringReport",
     "CheckReport",
     "Figures",
     "FileMap",
@@ -47,8 +51,10 @@ __all__ = [
     "PlfsReport",
     "PunchReport",
     "RepairReport",
+    "Staged",
     "Status",
     "Writer",
+    "bring",
     "check",
     "export_plfs",
     "flatten",

@@ -91,6 +91,28 @@ class PlfsReport:
 
 
 @dataclass(frozen=True)
+class Staged:
+    """Data of one writer that are not in the container yet."""
+
+    host: str
+    folder: str
+    """On that host."""
+    bytes: int
+    is_here: bool
+    """This is that host, and the writer is still at it."""
+
+
+@dataclass(frozen=True)
+class BringReport:
+    """What was brought into a container."""
+
+    brought_bytes: int
+    finished: int
+    """Data droppings of which all is in the container now, and on its device."""
+    left: tuple[Staged, ...]
+
+
+@dataclass(frozen=True)
 class PunchReport:
     """What became of data that nothing reads any more."""
 
@@ -120,6 +142,12 @@ class Figures:
     """Of all data droppings."""
     data_blocks_bytes: int
     """That they take on the device."""
+    durable_bytes: int
+    """Of data that were synced: they are on the container's device."""
+    staged_bytes: int
+    """Of data that lie on disks of nodes, and not in the container yet."""
+    staged_on: tuple[str, ...]
+    """These nodes."""
     index_bytes: int
     patterns: int
     """As a reader keeps them."""
@@ -299,7 +327,20 @@ def stats(path: LogPath) -> Figures:
         ConfigError: it is damaged.
         HalcyonSystemError: the system refused.
     """
-    return Figures(**_logfs().stats(path))
+    found: dict[str, Any] = _logfs().stats(path)
+    return Figures(staged_on=tuple(found.pop("staged_on")), **found)
+
+
+def bring(path: LogPath, *, progress: Progress | None = None) -> BringReport:
+    """Brings what lies on disks of this node into the container and on its device: of writers that have ended, all.
+
+    Raises:
+        UsageError: it is no container.
+        ConfigError: its mark is damaged.
+        HalcyonSystemError: the system refused. What was brought stays, and the next call goes on.
+    """
+    done: dict[str, Any] = _logfs().bring(path, progress=progress)
+    return BringReport(left=tuple(Staged(*each) for each in done.pop("left")), **done)
 
 
 def punch(path: LogPath, *, wait: bool = False) -> PunchReport:

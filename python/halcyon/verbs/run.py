@@ -115,6 +115,54 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="files that are created below DIR become log containers: each process writes a log of its own; may be "
         "repeated",
     )
+    parser.add_argument(
+        "--stage",
+        metavar="DIR",
+        help="--log: data go to this directory first, which each node has for itself; an agent on each node brings "
+        "them into the containers, also after the command. fsync brings what was written, and returns when that is "
+        "durable",
+    )
+    parser.add_argument(
+        "--stage-rate",
+        metavar="SIZE",
+        help="--stage: bytes that a node brings per second, at most (default: as many as can be)",
+    )
+    parser.add_argument(
+        "--backends",
+        metavar="A,B,C",
+        help="--log: directories, perhaps of several file systems, over which the logs of each file are spread; the "
+        "containers below --log know of them",
+    )
+    parser.add_argument(
+        "--logs-per",
+        choices=("process", "node"),
+        help="--log: who has a log of its own for each file (default: process); of a node, its processes write into "
+        "one together, which is less load for storage targets",
+    )
+    parser.add_argument(
+        "--log-targets",
+        metavar="N",
+        type=int,
+        help="--log: storage targets of the file system (default: as Lustre or GlusterFS says); the command warns "
+        "where so many logs on so many targets pay no more",
+    )
+    parser.add_argument(
+        "--log-load",
+        metavar="L",
+        type=float,
+        help="--log: warn from this load of a storage target on (default: 3; see halcyon model stripes --logs)",
+    )
+    parser.add_argument(
+        "--flatten",
+        choices=("background",),
+        help="--log: containers that nobody has open become plain files, while the command runs and after it; an agent "
+        "does that in the background, which ends when all is done",
+    )
+    parser.add_argument(
+        "--flatten-rate",
+        metavar="SIZE",
+        help="--flatten: bytes that are written per second, at most; 0: as many as can be (default: 100 MB)",
+    )
     parser.add_argument("--servers-per-node", metavar="N", type=int, help="start a server world; N has to be 1")
     parser.add_argument(
         "--patience",
@@ -127,12 +175,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from halcyon.errors import UsageError
+    from halcyon.errors import UnavailableError, UsageError
     from halcyon.layers.coordination import Coordination
     from halcyon.layers.job import Job
-    from halcyon.layers.logs import Logs, say_what_was_logged
+    from halcyon.layers.log_agent import DEFAULT_RATE, Flattening, start_agent
+    from halcyon.layers.log_placement import say_if_crowded
+    from halcyon.layers.logs import Logs, Stage, say_what_was_logged
     from halcyon.layers.preload import Prediction, Prefetching, preloading, with_needed
     from halcyon.layers.record import record, say_what_was_recorded
+    from halcyon.models.stripes import GOOD_LOAD
     from halcyon.offload.server_world import run_alone, run_beside_world
 
     command: list[str] = arguments.command
@@ -171,9 +222,37 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("--coordinator and --coordinators say the same in two ways; give one of them")
     if "coordinate" in layers:
         coordination = replace(coordination, job=Job.given())
-    logs = Logs(tuple(arguments.log)) if arguments.log else None
+    stage = None
+    if arguments.stage is not None:
+        stage = Stage(arguments.stage, arguments.stage_rate or "0", takes_turns="coordinate" in layers)
+    backends = tuple(one for one in (arguments.backends or "").split(",") if one)
+    logs = Logs(tuple(arguments.log), stage, backends, arguments.logs_per == "node") if arguments.log else None
+    for option in ("stage", "backends", "logs_per", "log_targets", "log_load"):
+        if logs is None and getattr(arguments, option) is not None:
+            raise UsageError(f"--{option.replace('_', '-')} says something about log containers: add --log DIR")
+    if arguments.stage_rate is not None and stage is None:
+        raise UsageError("--stage-rate says how fast data are brought: add --stage DIR")
+    if arguments.log_targets is not None and arguments.log_targets < 1:
+        raise UsageError(f"--log-targets {arguments.log_targets}: expected 1 or more")
+    if arguments.log_load is not None and not 1 <= arguments.log_load <= 1000:
+        raise UsageError(f"--log-load {arguments.log_load:g}: expected 1 to 1000")
+    flattens = arguments.flatten is not None
+    if flattens and logs is None:
+        raise UsageError("--flatten makes plain files of log containers: add --log DIR")
+    if arguments.flatten_rate is not None and not flattens:
+        raise UsageError("--flatten-rate says how fast plain files are made: add --flatten background")
     if logs and "prefetch" in layers:
         print("halcyon: --prefetch reads nothing ahead of files below --log", file=sys.stderr)
+    if logs and not logs.per_node:
+        say_if_crowded(logs.directories, command, arguments.log_targets, arguments.log_load or GOOD_LOAD)
+    if logs and flattens:
+        flattening = Flattening(arguments.flatten_rate or DEFAULT_RATE)
+        try:
+            start_agent(logs, flattening, coordination if "coordinate" in layers else None)
+        except UnavailableError as why:
+            # The command counts more than what becomes of its files later.
+            print(f"halcyon: --flatten: containers stay what they are: {why}", file=sys.stderr)
+            flattens = False
     if layers:
         code, place = record(
             command,
@@ -190,14 +269,14 @@ def run(arguments: argparse.Namespace) -> int:
         )
         say_what_was_recorded(place, layers, coordination if "coordinate" in layers else None)
         if logs:
-            say_what_was_logged(logs)
+            say_what_was_logged(logs, flattened=flattens)
         return code
     if arguments.output or arguments.buffer or arguments.local or arguments.contexts:
         raise UsageError("--output, --buffer, --local and --contexts say how to record: add --trace or --predict")
     wanted = preloading() | logs.variables() if logs else None
     ended = run_alone(command, wanted) if patience is None else run_beside_world(command, patience, wanted)
     if logs:
-        say_what_was_logged(logs)
+        say_what_was_logged(logs, flattened=flattens)
     elif patience is None:
         print("halcyon: nothing was recorded: neither --trace nor --predict was given", file=sys.stderr)
     return ended.status

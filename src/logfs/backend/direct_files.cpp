@@ -116,6 +116,17 @@ class direct_file_calls final : public file_calls {
         return static_cast<int>(
             direct::call(SYS_unlinkat, directory, direct::address(name), is_directory ? AT_REMOVEDIR : 0));
     }
+    int make_link_at(const char* target, int directory, const char* name) override {
+        return static_cast<int>(direct::call(SYS_symlinkat, direct::address(target), directory, direct::address(name)));
+    }
+    int make_hard_link_at(int directory, const char* from, const char* to) override {
+        return static_cast<int>(
+            direct::call(SYS_linkat, directory, direct::address(from), directory, direct::address(to), 0));
+    }
+    int64_t read_link_at(int directory, const char* name, char* out, size_t room) override {
+        return direct::call(SYS_readlinkat, directory, direct::address(name), direct::address(out),
+                            static_cast<long>(room));
+    }
     int64_t list(int directory, void* out, size_t bytes) override {
         return direct::call(SYS_getdents64, directory, direct::address(out), static_cast<long>(bytes));
     }

@@ -102,6 +102,10 @@ void start_backends(const backend_settings& how) {
     std::memcpy(all.who.host, host.data(), std::min(host.size(), sizeof all.who.host - 1));
     read_boot_id(all.who.boot_id, sizeof all.who.boot_id);
     all.who.rank = how.rank;
+    all.writing.stage = how.staging.stage;
+    stage_agent::configure(how.staging);
+    all.backends = how.backends;
+    all.writing.shares_with_node = how.has_logs_of_nodes;
     all.who.clock_bound_ns = bound_of_clock_ns();
     calls::hidden_descriptors::start();
     constexpr int few = 16;

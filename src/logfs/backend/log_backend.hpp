@@ -6,6 +6,7 @@
 
 #include "calls/backends/file_backend.hpp"
 #include "logfs/backend/log_node.hpp"
+#include "logfs/backend/stage_agent.hpp"
 #include "logfs/backend/whole_path.hpp"
 
 namespace halcyon::logfs {
@@ -14,6 +15,10 @@ namespace halcyon::logfs {
 struct backend_settings {
     std::string_view host;
     int rank = -1;  ///< in its MPI program; -1: none
+    /// Where data go at first, and who brings them; without a stage: nowhere.
+    stage_agent::settings staging;
+    std::string_view backends;       ///< container::place_on(); stays
+    bool has_logs_of_nodes = false;  ///< writer_options::shares_with_node
 };
 /// Before the first of them starts.
 void start_backends(const backend_settings& how);

@@ -62,6 +62,7 @@ int64_t read_pieces(log_node& of, const iovec* pieces, int count, int64_t offset
 /// O_SYNC and O_DSYNC: what was written is on the device.
 int64_t synced(log_node& of, int flags, int64_t moved) {
     of.has_unpublished = true;
+    of.attend_stage();
     if ((flags & O_SYNC) == 0 && (flags & O_DSYNC) == 0) return moved;
     const int failed = of.sync();
     return failed != 0 ? failed : moved;

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <sys/statfs.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -17,7 +18,9 @@
 #include "calls/state/direct_call.hpp"
 #include "calls/state/standard_error.hpp"
 #include "logfs/backend/direct_files.hpp"
+#include "logfs/backend/stage_agent.hpp"
 #include "logfs/backend/whole_path.hpp"
+#include "logfs/container/directory/open_mark.hpp"
 #include "logfs/container/format/dropping_name.hpp"
 #include "logfs/container/writing/time_line.hpp"
 
@@ -61,7 +64,9 @@ bool are_the_same(int one, int other) {
 }  // namespace
 
 int error_of(const failure& why) {
-    if (why.kind == error_kind::config || why.kind == error_kind::internal) {
+    static std::atomic<bool> has_told_of_stage{false};
+    const bool is_elsewhere = why.system_errno == ENODATA && !has_told_of_stage.exchange(true);
+    if (why.kind == error_kind::config || why.kind == error_kind::internal || is_elsewhere) {
         char line[1024];
         const int length = snprintf(line, sizeof line, "halcyon: %s\n", why.message.c_str());
         const bool fits = length < static_cast<int>(sizeof line);
@@ -81,12 +86,9 @@ log_node::log_node(const node_settings& how) : how_(how) {}
 /// A lock that others see for as long as any process has this open file.
 int log_node::hold_marker(int directory) {
     const char* const name = is_plfs_ ? file_->of().access_name() : marker_name.data();
-    int fd = direct_files().open_at(directory, name, O_RDONLY, 0);
-    if (fd == -EACCES) fd = direct_files().open_at(directory, name, O_WRONLY, 0);
+    const int fd = say_open(direct_files(), directory, name);
     if (fd < 0) return fd;
     marker_ = fd;
-    // Where there are no such locks, nobody removes what another process may have open.
-    static_cast<void>(direct_files().lock_part(fd, open_place, 1, false, false));
     return 0;
 }
 
@@ -106,6 +108,7 @@ int log_node::open_file(const char* path, bool is_new, mode_t mode) {
     wanted.is_exclusive = is_new;
     wanted.mode = mode;
     wanted.host_directories = how_.host_directories;
+    wanted.backends = how_.backends;
     wanted.writing = how_.writing;
     wanted.reading = how_.reading;
     writer_identity who = how_.who;
@@ -215,6 +218,23 @@ bool log_node::is_removed() const {
     const size_t length = path(now, sizeof now);
     const std::string_view all(now, length);
     return length == 0 || all.substr(all.rfind('/') + 1).starts_with(removed_prefix);
+}
+
+void log_node::attend_stage() {
+    if (how_.writing.stage.empty()) [[likely]]
+        return;
+    const auto& writer = file_->writing();
+    if (!writer) return;
+    if (writer->is_staged()) return stage_agent::ensure();
+    static std::atomic<bool> told{false};
+    if (writer->why_not_staged() == 0 || told.exchange(true)) return;
+    char line[700];
+    const int length =
+        snprintf(line, sizeof line, "halcyon: --stage %.*s: %s: logs of this process go to %.*s at once\n",
+                 static_cast<int>(how_.writing.stage.size()), how_.writing.stage.data(),
+                 strerrordesc_np(-writer->why_not_staged()), 300, file_->of().path().data());
+    calls::standard_error::say(line,
+                               length < static_cast<int>(sizeof line) ? length : static_cast<int>(sizeof line) - 1);
 }
 
 int log_node::publish() {

@@ -19,6 +19,7 @@ struct node_settings {
     reader_options reading;
     writer_options writing;
     uint32_t host_directories = 32;
+    std::string_view backends;  ///< container::place_on()
 };
 
 /// A container that this process has open, whatever the number of its descriptors: one reader and, once something is
@@ -46,6 +47,8 @@ class log_node {
         return 0;
     }
     [[nodiscard]] log_file& file() { return *file_; }
+    /// Something was written: where that lies on the node's disk, somebody brings it into the container.
+    void attend_stage();
     /// Its marker, whose mode and owner are the file's.
     [[nodiscard]] int marker() const { return marker_; }
     /// The file that all descriptors stand for; -errno. Its locks are those of the file.
@@ -122,8 +125,5 @@ int open_placeholder(int directory, int flags);
 
 /// The container's path, of that file's.
 std::string_view without_placeholder(std::string_view name);
-
-/// In the marker: who has the container open has a shared lock of this byte.
-inline constexpr int64_t open_place = INT64_MAX - 4096;
 
 }  // namespace halcyon::logfs

@@ -11,6 +11,8 @@
 #include "logfs/backend/direct_files.hpp"
 #include "logfs/backend/node_use.hpp"
 #include "logfs/backend/remove_tree.hpp"
+#include "logfs/container/directory/open_mark.hpp"
+#include "logfs/container/directory/other_backends.hpp"
 #include "logfs/container/format/dropping_name.hpp"
 #include "logfs/container/format/plfs_format.hpp"
 
@@ -243,11 +245,16 @@ void remove_unused(const char* path) {
     if (directory < 0) return;
     int marker = files.open_at(directory, marker_name.data(), O_RDWR, 0);
     if (marker == -ENOENT) marker = files.open_at(directory, plfs_access_name.data(), O_RDWR, 0);
-    const int locked = marker < 0 ? marker : files.lock_part(marker, open_place, 1, true, false);
+    const int locked = marker < 0 ? marker : keep_alone(files, marker);
     // Without a marker, another has begun to remove it. Where there are no locks, whoever had it open here has closed
     // it.
     const bool is_unused = marker < 0 ? marker == -ENOENT : locked != -EAGAIN;
-    if (is_unused) remove_tree(AT_FDCWD, path);
+    if (is_unused) {
+        container what(files);
+        if (what.open(path)) remove_other_directories(files, directory, what.id());
+        what.close();
+        remove_tree(AT_FDCWD, path);
+    }
     if (marker >= 0) files.close(marker);
     files.close(directory);
 }

@@ -11,6 +11,7 @@
 #include "base/clock.hpp"
 #include "logfs/container/directory/access.hpp"
 #include "logfs/container/directory/file_status.hpp"
+#include "logfs/container/directory/open_mark.hpp"
 #include "logfs/container/format/dropping_name.hpp"
 
 namespace halcyon::logfs {
@@ -47,10 +48,12 @@ result<void> log_file::open(std::string_view path, const writer_identity& who, c
         if (!is_new && opened.why().system_errno == EEXIST && !must_be_new) opened = container_.open(path);
     }
     if (opened.ok() && how.may_write) opened = container_.expect_ours();
+    if (opened.ok() && how.says_open) opened = say_it_is_open();
     if (!opened) {
         container_.close();
         return opened;
     }
+    container_.place_on(how.backends);
     is_unsynced_ = is_new;
     reader_options reading = how.reading;
     reading.host = {who_.host, strnlen(who_.host, sizeof who_.host)};
@@ -60,6 +63,13 @@ result<void> log_file::open(std::string_view path, const writer_identity& who, c
     if (done.ok() && how.truncates && how.may_write && !is_new && reader_->size() > 0) done = truncate(0);
     if (!done) static_cast<void>(close());
     return done;
+}
+
+result<void> log_file::say_it_is_open() {
+    const int done = say_open(container_.calls(), container_.directory(), container_.access_name());
+    if (done < 0) return container_.failed(container_.access_name(), "cannot be held open", -done);
+    open_mark_ = done;
+    return {};
 }
 
 result<void> log_file::expect_open() const {
@@ -81,15 +91,37 @@ result<void> log_file::begin_writing() {
     if (auto open = expect_open(); !open) return open;
     if (!how_.may_write)
         return failure{error_kind::usage, std::string(container_.path()) + ": opened for reading only", EBADF};
-    if (writer_) return {};
+    return writer_ ? result<void>() : open_writer(how_.writing);
+}
+
+result<void> log_file::open_writer(const writer_options& how) {
     writer_.emplace(container_);
-    auto opened = with_descriptors([this] { return writer_->open(who_, how_.writing); });
+    auto opened = with_descriptors([&] { return writer_->open(who_, how); });
     if (!opened) {
         writer_.reset();
         return opened;
     }
     writer_->follow(std::max(reader_->latest_ns(), epoch_ns_));
     return {};
+}
+
+bool log_file::has_no_room_on_node(const failure& why) const {
+    const int error = why.system_errno;
+    return writer_ && writer_->is_staged() && (error == ENOSPC || error == EDQUOT || error == EIO || error == EFBIG);
+}
+
+/// What it has written is brought into the container, and another writer goes on there.
+result<void> log_file::leave_node() {
+    if (auto brought = writer_->sync(); !brought) return brought;
+    has_new_writes_ = true;
+    if (auto taken = take_own(); !taken) return taken;
+    auto closed = writer_->close();
+    // With the epoch that it was in, whatever it wrote.
+    epoch_ns_ = std::max({epoch_ns_, writer_->index().state().epoch_ns, reader_->latest_ns()});
+    if (!closed) return closed;
+    writer_options in_container = how_.writing;
+    in_container.stage = {};
+    return open_writer(in_container);
 }
 
 /// What was written here since it was looked at last.
@@ -133,6 +165,10 @@ result<int64_t> log_file::write(int64_t offset, const iovec* parts, int count) {
     const guard alone(*this);
     if (auto begun = begin_writing(); !begun) return begun.why();
     has_new_writes_ = true;
+    auto written = writer_->write(offset, parts, count);
+    if (written || !has_no_room_on_node(written.why())) return written;
+    if (auto left = leave_node(); !left) return left.why();
+    has_new_writes_ = true;
     return writer_->write(offset, parts, count);
 }
 
@@ -162,6 +198,11 @@ result<log_file::appended> log_file::append(const iovec* parts, int count) {
     const int64_t end = fresh.ok() ? reader_->size() : 0;
     result<int64_t> written = fresh.ok() ? writer_->write(end, parts, count) : result<int64_t>(fresh.why());
     has_new_writes_ = true;
+    if (fresh.ok() && !written && has_no_room_on_node(written.why())) {
+        const auto left = leave_node();
+        written = left.ok() ? writer_->write(end, parts, count) : result<int64_t>(left.why());
+        has_new_writes_ = true;
+    }
     container_.calls().unlock(append_lock_);
     if (!written) return written.why();
     return appended{end, *written};
@@ -285,6 +326,7 @@ result<void> log_file::close() {
     writer_.reset();
     reader_.reset();
     if (append_lock_ >= 0) container_.calls().close(std::exchange(append_lock_, -1));
+    if (open_mark_ >= 0) container_.calls().close(std::exchange(open_mark_, -1));
     container_.close();
     return closed;
 }
@@ -303,6 +345,7 @@ void log_file::abandon() {
     writer_.reset();
     reader_.reset();
     if (append_lock_ >= 0) container_.calls().close(std::exchange(append_lock_, -1));
+    if (open_mark_ >= 0) container_.calls().close(std::exchange(open_mark_, -1));
     container_.close();
 }
 

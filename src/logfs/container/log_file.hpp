@@ -26,8 +26,11 @@ struct opening {
     bool creates = false;       ///< where nothing has the name
     bool is_exclusive = false;  ///< with `creates`: only there
     bool truncates = false;
+    /// Others are told for as long as it is open (directory/open_mark.hpp), and put no plain file in its place.
+    bool says_open = false;
     mode_t mode = 0644;
     uint32_t host_directories = 32;
+    std::string_view backends;  ///< container::place_on()
     writer_options writing;
     reader_options reading;
 };
@@ -100,8 +103,12 @@ class log_file {
   private:
     class guard;
 
+    result<void> say_it_is_open();
     result<void> expect_open() const;
     result<void> begin_writing();
+    result<void> open_writer(const writer_options& how);
+    [[nodiscard]] bool has_no_room_on_node(const failure& why) const;
+    result<void> leave_node();
     result<void> take_own();
     result<void> take_others();
     result<void> take_all();
@@ -121,6 +128,7 @@ class log_file {
     bool is_unsynced_ = false;  // created here
     int64_t epoch_ns_ = 0;      // raised or proposed before there was a writer
     int append_lock_ = -1;
+    int open_mark_ = -1;
 };
 
 }  // namespace halcyon::logfs

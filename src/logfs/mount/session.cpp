@@ -176,6 +176,7 @@ result<void> loop(fuse_session* what, unsigned threads) {
 opening opening_of(const mount_options& options, size_t descriptors) {
     opening how;
     how.may_write = !options.is_read_only;
+    how.says_open = true;
     how.writing.has_data_checks = options.has_data_checks;
     how.reading.verifies_data = false;
     how.reading.most_descriptors = static_cast<uint32_t>(std::clamp<size_t>(descriptors / 16, 8, 256));

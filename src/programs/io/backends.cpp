@@ -59,7 +59,13 @@ void backends::start_backends() {
     if (is_task_prolog()) return;
     const char* list = kept_settings::value_of("HALCYON_LOG");
     if (*list == '\0') return;
-    logfs::start_backends({{}, rank_of_process()});
+    logfs::backend_settings how;
+    how.rank = rank_of_process();
+    how.staging = {kept_settings::value_of("HALCYON_LOG_AGENT"), kept_settings::value_of("HALCYON_LOG_AGENT_WORDS"),
+                   kept_settings::value_of("HALCYON_LOG_STAGE"), list};
+    how.backends = kept_settings::value_of("HALCYON_LOG_BACKENDS");
+    how.has_logs_of_nodes = std::string_view(kept_settings::value_of("HALCYON_LOG_PER")) == "node";
+    logfs::start_backends(how);
     while (*list != '\0') {
         const size_t length = std::strcspn(list, ":");
         char given[PATH_MAX];

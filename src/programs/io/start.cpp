@@ -40,6 +40,11 @@ struct setting {
 };
 setting settings[] = {{"HALCYON_LAYERS", nullptr},
                       {"HALCYON_LOG", nullptr},
+                      {"HALCYON_LOG_BACKENDS", nullptr},
+                      {"HALCYON_LOG_PER", nullptr},
+                      {"HALCYON_LOG_STAGE", nullptr},
+                      {"HALCYON_LOG_AGENT", nullptr},
+                      {"HALCYON_LOG_AGENT_WORDS", nullptr},
                       {"HALCYON_TRACE_DIR", nullptr},
                       {"HALCYON_TRACE_LOCAL", nullptr},
                       {"HALCYON_TRACE_BUFFER", nullptr},

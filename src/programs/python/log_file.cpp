@@ -65,6 +65,7 @@ class open_log {
         how.creates = creates;
         how.is_exclusive = is_exclusive;
         how.truncates = truncates;
+        how.says_open = true;
         how.mode = permissions;
         how.writing.has_data_checks = has_checks;
         how.reading.verifies_data = verifies;

@@ -15,6 +15,7 @@
 #include "logfs/container/format/dropping_name.hpp"
 #include "logfs/container/format/plfs_format.hpp"
 #include "logfs/container/reading/reader.hpp"
+#include "logfs/container/tools/bring.hpp"
 #include "logfs/container/tools/check.hpp"
 #include "logfs/container/tools/export_plfs.hpp"
 #include "logfs/container/tools/flatten.hpp"
@@ -110,6 +111,23 @@ nb::dict flatten(const nb::object& path, const nb::object& target, bool verifies
     return done;
 }
 
+nb::dict bring(const nb::object& path, const nb::object& progress) {
+    told_progress told(progress);
+    int64_t wanted = 0;
+    logfs::bring_options how;
+    how.on_begin = [&](int64_t bytes) { told.begin(wanted += bytes); };
+    how.on_progress = [&](int64_t done) { return told.reach(done); };
+    const auto report = with_container(path, [&](container& what) { return logfs::bring(what, how); });
+    nb::list left;
+    for (const logfs::staged_elsewhere& each : report.left)
+        left.append(nb::make_tuple(as_text(each.host), as_text(each.folder), each.bytes, each.is_here));
+    nb::dict done;
+    done["brought_bytes"] = report.brought_bytes;
+    done["finished"] = report.finished;
+    done["left"] = left;
+    return done;
+}
+
 nb::dict export_plfs(const nb::object& path, const nb::object& target, bool verifies, const nb::object& progress) {
     const std::string to = system_path(target);
     told_progress told(progress);
@@ -157,6 +175,11 @@ nb::dict stats(const nb::object& path) {
     figures["written_bytes"] = all.written_bytes;
     figures["data_bytes"] = all.data_bytes;
     figures["data_blocks_bytes"] = all.data_blocks_bytes;
+    figures["durable_bytes"] = all.durable_bytes;
+    figures["staged_bytes"] = all.staged_bytes;
+    nb::list nodes;
+    for (const std::string& each : all.staged_on) nodes.append(as_text(each));
+    figures["staged_on"] = nodes;
     figures["index_bytes"] = all.index_bytes;
     figures["patterns"] = all.patterns;
     figures["extents"] = all.extents;
@@ -272,6 +295,7 @@ void add_log_tools(nb::module_& m) {
     m.def("repair", repair, nb::arg("path"), nb::kw_only(), nb::arg("only_tells"), nb::arg("ignores_writers"));
     m.def("flatten", flatten, nb::arg("path"), nb::arg("target"), nb::kw_only(), nb::arg("verifies"),
           nb::arg("ignores_writers"), nb::arg("progress").none());
+    m.def("bring", bring, nb::arg("path"), nb::kw_only(), nb::arg("progress").none());
     m.def("export_plfs", export_plfs, nb::arg("path"), nb::arg("target"), nb::kw_only(), nb::arg("verifies"),
           nb::arg("progress").none());
     m.def("map", map, nb::arg("path"), nb::kw_only(), nb::arg("begin"), nb::arg("end"), nb::arg("most"),

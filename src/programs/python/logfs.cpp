@@ -2,10 +2,12 @@
 
 #include <nanobind/nanobind.h>
 
+#include "programs/python/log_agent.hpp"
 #include "programs/python/log_file.hpp"
 #include "programs/python/log_tools.hpp"
 
 NB_MODULE(_logfs, m) {
     halcyon::python::add_log_file(m);
     halcyon::python::add_log_tools(m);
+    halcyon::python::add_log_agent(m);
 }

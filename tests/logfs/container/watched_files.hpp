@@ -86,6 +86,15 @@ class watched_files : public file_calls {
     int remove_at(int directory, const char* name, bool is_directory) override {
         return watched("remove", 0, [&] { return under_.remove_at(directory, name, is_directory); });
     }
+    int make_link_at(const char* target, int directory, const char* name) override {
+        return watched("link", 0, [&] { return under_.make_link_at(target, directory, name); });
+    }
+    int make_hard_link_at(int directory, const char* from, const char* to) override {
+        return watched("link", 0, [&] { return under_.make_hard_link_at(directory, from, to); });
+    }
+    int64_t read_link_at(int directory, const char* name, char* out, size_t room) override {
+        return watched("read_link", 0, [&] { return under_.read_link_at(directory, name, out, room); });
+    }
     int64_t list(int directory, void* out, size_t bytes) override {
         return watched("list", 0, [&] { return under_.list(directory, out, bytes); });
     }

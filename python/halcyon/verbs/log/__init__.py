@@ -11,7 +11,7 @@ DESCRIPTION = (
     "line makes no sense."
 )
 
-_COMMANDS = ("check", "repair", "flatten", "map", "stats", "punch", "export", "remove")
+_COMMANDS = ("check", "repair", "flatten", "map", "stats", "drain", "punch", "export", "remove")
 
 run = run_part
 

@@ -8,8 +8,8 @@ from halcyon.verbs.log.container_words import add_json, add_path, ended_by_ctrl_
 SUMMARY = "print figures of a container"
 DESCRIPTION = (
     "Prints the size of the file and of its holes, how many writers there were, how large the index is against the "
-    "data, and how much of the space on the device holds data that nothing reads any more. Exit code 1: the "
-    "container is damaged."
+    "data, how much of the space on the device holds data that nothing reads any more, and how much of the data is "
+    "durable: synced by its writer, and on the container's own device. Exit code 1: the container is damaged."
 )
 
 

@@ -1,9 +1,12 @@
 #include "logfs/container/directory/access.hpp"
 
+#include <fcntl.h>
+
 #include <cerrno>
 #include <string_view>
 
 #include "logfs/container/directory/names_in.hpp"
+#include "logfs/container/directory/staged_data.hpp"
 #include "logfs/container/format/dropping_name.hpp"
 
 namespace halcyon::logfs {
@@ -56,6 +59,11 @@ result<void> set_mode(container& of, mode_t mode) {
     return for_all_parts(of, [&](const char* name, bool is_directory) {
         struct stat there {};
         if (const int found = calls.status_at(of.directory(), name, there); found != 0) return found;
+        // Data on this node's disk are shut away, or shown, with the container. Those elsewhere stay as they are.
+        const std::string_view last = std::string_view(name).substr(std::string_view(name).rfind('/') + 1);
+        staged_mark mark;
+        if (last.starts_with(staged_prefix) && mark.read(of, name) == 0)
+            static_cast<void>(calls.set_mode_at(AT_FDCWD, mark.folder(), of_directories));
         // What is in the directories is closed by them. A group that they hand on stays.
         const mode_t of_file = mode & (is_written_by_all(name) ? 0666 : 0444);
         const mode_t wanted =

@@ -8,6 +8,7 @@
 
 #include "base/clock.hpp"
 #include "logfs/container/directory/access.hpp"
+#include "logfs/container/directory/other_backends.hpp"
 #include "logfs/container/files/whole_transfer.hpp"
 #include "logfs/container/format/dropping_name.hpp"
 #include "logfs/container/format/format.hpp"
@@ -164,6 +165,12 @@ int container::make_host_directory(uint32_t number) {
     if (const int done = calls_.status(directory_, of_container); done != 0) return done;
     mode_ = of_container.st_mode & 07777;
     const short_name name = host_directory_name(number);
+    if (has_other_backends()) {
+        struct stat there {};
+        if (calls_.status_at(directory_, name.c_str(), there) == 0) return 0;
+        // Where another backend takes nothing, the container does.
+        if (make_other_directory(*this, number, backend_of(backends_, number), mode_) == 0) return 0;
+    }
     const int done = calls_.make_directory_at(directory_, name.c_str(), mode_ & 0777);
     // What the umask took comes back: without it, nobody else could read the container any more.
     if (done == 0) calls_.set_mode_at(directory_, name.c_str(), mode_);

@@ -52,6 +52,11 @@ class container {
     /// The file in it whose mode and owner are the logical file's. Ended by 0.
     [[nodiscard]] const char* access_name() const;
 
+    /// Where host directories are made, in place of the container: a list apart by colons, which stays
+    /// (other_backends.hpp). Empty: in the container.
+    void place_on(std::string_view backends) { backends_ = backends; }
+    [[nodiscard]] bool has_other_backends() const { return !backends_.empty(); }
+
     /// The directory for a host's droppings is there on return; -errno. All that may use the container may use it.
     int make_host_directory(uint32_t number);
     /// Those who may read or write the logical file get as much of this access (0444, 0666) to a file of the container,
@@ -84,6 +89,7 @@ class container {
     mode_t mode_ = 0;  // of the directory; 0: not known yet
     marker marker_;
     bool is_plfs_ = false;
+    std::string_view backends_;
 };
 
 }  // namespace halcyon::logfs

@@ -53,6 +53,11 @@ class file_calls {
     virtual int set_times_at(int directory, const char* name, const timespec times[2]) = 0;
     virtual int rename_at(int from_directory, const char* from, int to_directory, const char* to, unsigned flags) = 0;
     virtual int remove_at(int directory, const char* name, bool is_directory) = 0;
+    /// A symbolic link, and another name of a file.
+    virtual int make_link_at(const char* target, int directory, const char* name) = 0;
+    virtual int make_hard_link_at(int directory, const char* from, const char* to) = 0;
+    /// How many characters, without a 0 behind them.
+    virtual int64_t read_link_at(int directory, const char* name, char* out, size_t room) = 0;
     /// Entries as getdents64 gives them; 0 at the end.
     virtual int64_t list(int directory, void* out, size_t bytes) = 0;
 

@@ -97,6 +97,15 @@ class kernel final : public file_calls {
     int remove_at(int directory, const char* name, bool is_directory) override {
         return uninterrupted([&] { return ::unlinkat(directory, name, is_directory ? AT_REMOVEDIR : 0); });
     }
+    int make_link_at(const char* target, int directory, const char* name) override {
+        return uninterrupted([&] { return ::symlinkat(target, directory, name); });
+    }
+    int make_hard_link_at(int directory, const char* from, const char* to) override {
+        return uninterrupted([&] { return ::linkat(directory, from, directory, to, 0); });
+    }
+    int64_t read_link_at(int directory, const char* name, char* out, size_t room) override {
+        return uninterrupted([&] { return int64_t{::readlinkat(directory, name, out, room)}; });
+    }
     int64_t list(int directory, void* out, size_t bytes) override {
         return uninterrupted([&] { return int64_t{::getdents64(directory, out, bytes)}; });
     }

@@ -28,11 +28,11 @@ int open_files::get(uint64_t key, int directory, const char* name) {
         return files_[found - 1].fd;
     }
     if (files_.size() == most_) close_oldest();
-    int fd = calls_.open_at(directory, name, O_RDONLY, 0);
+    int fd = calls_.open_at(directory, name, O_RDONLY | O_NOFOLLOW, 0);
     // Others of the process need descriptors, too.
     while ((fd == -EMFILE || fd == -ENFILE) && !files_.empty()) {
         close_oldest();
-        fd = calls_.open_at(directory, name, O_RDONLY, 0);
+        fd = calls_.open_at(directory, name, O_RDONLY | O_NOFOLLOW, 0);
     }
     if (fd < 0) return fd;
     if (!files_.push({key, fd, none, none})) {

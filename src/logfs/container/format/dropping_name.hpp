@@ -14,6 +14,7 @@ inline constexpr std::string_view times_name = "times";
 inline constexpr std::string_view host_directory_prefix = "hostdir.";
 inline constexpr std::string_view index_prefix = "index.";
 inline constexpr std::string_view data_prefix = "data.";
+inline constexpr std::string_view node_prefix = "node.";
 inline constexpr uint32_t most_host_directories = 1024;
 
 enum class dropping_kind : uint8_t { index, data };

@@ -13,7 +13,7 @@ namespace halcyon::logfs {
 data_reader::data_reader(container& from, memory_source& memory, open_files& files, const dropping_table& writers,
                          data_checks& checks, bool verifies)
     : container_(from),
-      files_(files),
+      files_(from, files, writers),
       writers_(writers),
       checks_(checks),
       verifies_(verifies),
@@ -72,9 +72,13 @@ void data_reader::chain_up(std::span<const segment> segments) {
 
 result<void> data_reader::read_dropping(uint32_t dropping, std::span<const segment> segments, int64_t begin,
                                         std::span<std::byte> out) {
-    const short_name name = writers_.data_name_of(dropping);
-    const int fd = files_.get(data_key(dropping), container_.directory(), name.c_str());
-    if (fd < 0) return container_.failed(name.view(), "cannot open", -fd);
+    int64_t end = 0;
+    const int fd = files_.get(dropping, end);
+    if (fd < 0 && fd != -ENODATA) return container_.failed(writers_.data_name_of(dropping).view(), "cannot open", -fd);
+    for (uint32_t i = chains_[dropping].first; i != none; i = next_[i]) {
+        const int64_t needed = segments[i].physical + segments[i].length;
+        if (fd < 0 || needed > end) return files_.elsewhere(dropping, needed);
+    }
     parts_.clear();
     int64_t physical = 0;
     int64_t bytes = 0;

@@ -12,6 +12,7 @@
 #include "logfs/container/files/open_files.hpp"
 #include "logfs/container/files/page_array.hpp"
 #include "logfs/container/reading/data_checks.hpp"
+#include "logfs/container/reading/data_files.hpp"
 #include "logfs/container/reading/dropping_table.hpp"
 #include "logfs/container/reading/piece.hpp"
 
@@ -50,7 +51,7 @@ class data_reader {
     [[nodiscard]] failure failed(uint32_t dropping, std::string_view what, int why) const;
 
     container& container_;
-    open_files& files_;
+    data_files files_;
     const dropping_table& writers_;
     data_checks& checks_;
     bool verifies_;

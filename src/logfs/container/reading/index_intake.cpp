@@ -153,7 +153,9 @@ result<void> index_intake::list_container() {
     }
     for (host_directory& each : directories_) {
         const short_name name = host_directory_name(each.number);
-        if (const int done = container_.calls().status_at(container_.directory(), name.c_str(), now); done != 0)
+        // It may be a link to another backend: what is behind that counts.
+        const short_name inside = short_name(name.view()).add("/.");
+        if (const int done = container_.calls().status_at(container_.directory(), inside.c_str(), now); done != 0)
             return failed(name.view(), "cannot look at the directory", done);
         if (!must_list(now, each.last)) continue;
         if (auto done = list_host_directory(each.number); !done) {

@@ -8,7 +8,10 @@
 
 #include "base/units.hpp"
 #include "logfs/container/directory/names_in.hpp"
+#include "logfs/container/directory/other_backends.hpp"
+#include "logfs/container/directory/staged_data.hpp"
 #include "logfs/container/format/dropping_name.hpp"
+#include "logfs/container/reading/data_files.hpp"
 #include "logfs/container/reading/reader.hpp"
 #include "logfs/container/tools/data_parts.hpp"
 
@@ -83,7 +86,8 @@ class checking {
             path.add("/").add(name);
             dropping_name parsed;
             if (!parse_dropping_name(name, parsed)) {
-                add(weight::note, path.view(), "no dropping");
+                if (!is_staged_name(name) && name != owner_name && !name.starts_with(node_prefix))
+                    add(weight::note, path.view(), "no dropping");
             } else if (parsed.kind == dropping_kind::data &&
                        reader_.writers().find(with_kind(path.view(), dropping_kind::index).view()) ==
                            dropping_table::none) {
@@ -130,6 +134,7 @@ class checking {
             add(weight::note, name,
                 "process " + std::to_string(of.pid) + " did not close it: it writes, or was killed");
         }
+        if (found != 0 && is_staged(number, data)) return;
         if (found != 0 && of.data_bytes > 0) {
             add(weight::damage, data.view(), "cannot be found: " + std::string(std::strerror(-found)),
                 format_bytes(of.data_bytes) + " that were written");
@@ -143,14 +148,51 @@ class checking {
         if (missing_from < of.data_bytes)
             add(weight::loss, data.view(), "it is shorter than its index says, as after a crash",
                 "bytes " + range(missing_from, of.data_bytes) + " of it");
-        if (file.st_size > of.data_bytes)
+        // Of a file that the writers of a node share, the rest is the others'.
+        if (file.st_size > of.data_bytes && file.st_nlink == 1)
             add(weight::note, data.view(),
                 "a write was cut short behind byte " + std::to_string(of.data_bytes) + ": it was never acknowledged");
         if (how_.reads_data && of.has_checks) data_sums(number, data, std::min<int64_t>(file.st_size, of.data_bytes));
     }
 
+    /// Data that were not brought into the container yet: whether they are there, where they can be seen from here.
+    bool is_staged(uint32_t number, const short_name& data) {
+        staged_mark mark;
+        const int marked = mark.read(container_, data.view());
+        if (marked == -ENOENT) return false;
+        const dropping& of = reader_.writers()[number];
+        if (marked != 0) {
+            add(weight::damage, staged_name(data.view()).view(),
+                "cannot be read: " + std::string(std::strerror(-marked)),
+                format_bytes(of.data_bytes) + " that were written");
+            return true;
+        }
+        data_files files(container_, reader_.files(), reader_.writers());
+        int64_t end = 0;
+        const int fd = files.get(number, end);
+        struct stat file {};
+        const bool is_here = fd >= 0 && end == INT64_MAX && container_.calls().status(fd, file) == 0;
+        const std::string where = std::string(mark.host()) + ", in " + mark.folder();
+        if (!is_here) {
+            add(weight::note, data.view(),
+                "lies on node " + where + "; of it, " + format_bytes(of.committed_bytes) + " are in the container",
+                of.data_bytes > of.committed_bytes ? format_bytes(of.data_bytes - of.committed_bytes) + " of it" : "");
+            return true;
+        }
+        if (file.st_size < of.data_bytes)
+            add(file.st_size < of.committed_bytes ? weight::damage : weight::loss, data.view(),
+                "what lies on node " + where + ", is shorter than its index says",
+                "bytes " + range(file.st_size, of.data_bytes) + " of it");
+        else
+            add(weight::note, data.view(), "lies on node " + where + ", and was not brought into the container yet");
+        if (how_.reads_data && of.has_checks) data_sums(number, data, std::min<int64_t>(file.st_size, of.data_bytes));
+        return true;
+    }
+
     void data_sums(uint32_t number, const short_name& data, int64_t bytes) {
-        const int fd = reader_.files().get(data_key(number), container_.directory(), data.c_str());
+        data_files files(container_, reader_.files(), reader_.writers());
+        int64_t end = 0;
+        const int fd = files.get(number, end);
         if (fd < 0) return add(weight::damage, data.view(), "cannot be opened: " + std::string(std::strerror(-fd)));
         const int64_t summed = std::min(reader_.checks().summed(number), bytes);
         for (int64_t at = 0; at < summed;) {

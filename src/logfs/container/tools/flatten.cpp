@@ -7,12 +7,20 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <filesystem>
+#include <set>
 #include <span>
+#include <string_view>
+#include <system_error>
 
 #include "base/descriptor.hpp"
+#include "base/replace_file.hpp"
 #include "base/sync_path.hpp"
+#include "base/text_file.hpp"
+#include "logfs/container/directory/open_mark.hpp"
+#include "logfs/container/directory/other_backends.hpp"
 #include "logfs/container/files/file_calls.hpp"
 #include "logfs/container/files/whole_transfer.hpp"
 #include "logfs/container/format/dropping_name.hpp"
@@ -26,12 +34,17 @@
 namespace halcyon::logfs {
 namespace {
 
+constexpr std::string_view flattened = "flattened";
+// Of what stands beside the file where names cannot be exchanged: the container, and the name of both.
+constexpr const char* aside_suffix = ".container";
+constexpr const char* name_suffix = ".name";
+
 class flattening {
   public:
     flattening(container& from, const std::string& target, const flatten_options& how)
         : container_(from),
           target_(target),
-          beside_(hidden_name(target, "flattened", from.id())),
+          beside_(hidden_name(target, flattened, from.id())),
           how_(how),
           me_(writer_identity::of_this_process()),
           reader_(from, reading()),
@@ -64,9 +77,35 @@ class flattening {
                is_same_file(here, there);
     }
 
+    /// Nobody else says that he has the container open. The lock goes with `marker_`.
+    result<void> expect_unused() {
+        if (!is_in_place_ || how_.ignores_writers) return {};
+        file_calls& calls = kernel_files();
+        bool is_used = false;
+        int fd = calls.open_at(container_.directory(), container_.access_name(), O_RDWR, 0);
+        if (fd == -EACCES || fd == -EROFS) {
+            // A file that its owner may not write: whether it is open can be seen, and nobody be kept from opening it.
+            fd = calls.open_at(container_.directory(), container_.access_name(), O_RDONLY, 0);
+            is_used = is_held_open(container_);
+        } else if (fd >= 0) {
+            is_used = keep_alone(calls, fd) == -EAGAIN;
+        }
+        if (fd < 0) return container_.failed(container_.access_name(), "cannot open for locking", -fd);
+        marker_ = descriptor(fd);
+        if (!is_used) return {};
+        marker_.reset();
+        return failure{error_kind::unavailable,
+                       std::string(container_.path()) +
+                           ": a process has it open; flatten it to another name, or when "
+                           "that has closed it",
+                       EBUSY};
+    }
+
     result<void> write_file() {
         if (auto read = reader_.reload(); !read) return read;
         if (auto ended = expect_no_writer(); !ended) return ended;
+        if (auto unused = expect_unused(); !unused) return unused;
+        marker_.reset();  // until it is written, others may come
         if (auto opened = open_file(); !opened) return opened;
         constexpr int most_rounds = 3;
         for (int round = 0;; ++round) {
@@ -139,6 +178,7 @@ class flattening {
     }
 
     result<void> put(int64_t offset, std::span<const std::byte> bytes) {
+        if (how_.before_write) how_.before_write(static_cast<int64_t>(bytes.size()));
         if (const int done = write_whole(kernel_files(), file_.get(), bytes, offset); done != 0)
             return system_failure(beside_ + ": cannot write", -done);
         report_.written_bytes += static_cast<int64_t>(bytes.size());
@@ -167,13 +207,31 @@ class flattening {
             is_file_mine_ = false;
             return sync_folder();
         }
+        if (auto unused = expect_still_the_same(); !unused) return unused;
         if (auto taken = take_place(); !taken) return taken;
         is_file_mine_ = false;
+        // Who waits to open it sees by this that it is no container any more.
+        if (!container_.is_plfs()) ::unlinkat(container_.directory(), container_.access_name(), 0);
+        marker_.reset();
         if (auto synced = sync_folder(); !synced) return synced;
+        remove_other_directories(container_.calls(), container_.directory(), container_.id());
         std::error_code why;
         std::filesystem::remove_all(beside_, why);
         if (why) return system_failure(beside_ + ": cannot remove the container", why.value());
+        if (!name_file_.empty()) ::unlink(name_file_.c_str());
         return {};
+    }
+
+    /// Nobody has come while it was written, and from here on nobody can.
+    result<void> expect_still_the_same() {
+        if (how_.ignores_writers) return {};
+        if (auto unused = expect_unused(); !unused) return unused;
+        const uint64_t before = published(reader_);
+        if (auto read = reader_.reload(); !read) return read;
+        if (published(reader_) == before) return expect_no_writer();
+        return failure{error_kind::unavailable,
+                       std::string(container_.path()) + ": was written meanwhile; flatten it when its writers are done",
+                       EBUSY};
     }
 
     /// On success the container has the hidden name, otherwise all is as it was.
@@ -188,9 +246,13 @@ class flattening {
         }
         if (errno != EINVAL && errno != ENOSYS)
             return system_failure(target_ + ": cannot exchange it for " + beside_, errno);
-        // A file system that cannot: for a moment nothing has the name.
+        // A file system that cannot: for a moment nothing has the name. Whoever finds what a crash leaves then has to
+        // know it.
         if (!is_container(target_)) return gone;
-        const std::string aside = beside_ + ".container";
+        const std::string aside = beside_ + aside_suffix;
+        name_file_ = beside_ + name_suffix;
+        const std::string_view name = std::string_view(target_).substr(target_.rfind('/') + 1);
+        if (auto kept = replace_file(name_file_, name, lasting::yes); !kept) return kept;
         if (::rename(target_.c_str(), aside.c_str()) != 0) return system_failure(target_ + ": cannot rename", errno);
         if (::rename(beside_.c_str(), target_.c_str()) != 0) {
             const int why = errno;
@@ -213,6 +275,8 @@ class flattening {
     writer_identity me_;
     reader reader_;
     descriptor file_;
+    descriptor marker_;      // with the lock that keeps others from opening the container
+    std::string name_file_;  // "": none was needed
     file_data data_;
     flatten_report report_;
     bool is_in_place_ = false;
@@ -225,6 +289,136 @@ result<flatten_report> flatten(container& from, const std::string& target, const
     std::string plain = target;
     while (plain.size() > 1 && plain.ends_with('/')) plain.pop_back();
     return flattening(from, plain, how).make();
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What killed processes left in one folder.
+class leftovers {
+  public:
+    explicit leftovers(std::string folder) : folder_(std::move(folder)) {}
+
+    result<void> finish() {
+        std::error_code why;
+        for (fs::directory_iterator at(folder_, why), end; !why && at != end; at.increment(why)) {
+            const std::string name = at->path().filename();
+            if (name.starts_with(prefix)) names_.insert(name);
+        }
+        if (why) return system_failure(folder_ + ": cannot list", why.value());
+        if (names_.empty()) return {};
+        result<void> done;
+        for (const std::string& name : names_) {
+            if (auto one = finish(name); !one && done.ok()) done = one;
+        }
+        return done;
+    }
+
+  private:
+    static constexpr std::string_view prefix = ".halcyon-flattened-";
+
+    [[nodiscard]] std::string path(const std::string& name) const { return folder_ + "/" + name; }
+
+    /// Each name is that of a file, or of a container, or of one of the two that belong to them.
+    result<void> finish(const std::string& name) const {
+        if (name.ends_with(aside_suffix))
+            return finish_renaming(name.substr(0, name.size() - std::strlen(aside_suffix)));
+        if (name.ends_with(name_suffix)) {
+            const std::string file = name.substr(0, name.size() - std::strlen(name_suffix));
+            // Where the container is still aside, it says to whom the file belongs.
+            if (!names_.contains(file + aside_suffix)) ::unlink(path(name).c_str());
+            return {};
+        }
+        struct stat there {};
+        if (::lstat(path(name).c_str(), &there) != 0) return {};
+        if (S_ISDIR(there.st_mode)) return was_container(name) ? remove(name) : result<void>();
+        if (names_.contains(name + aside_suffix) || is_of_container(name)) return {};
+        return remove_file(name);
+    }
+
+    /// With its marker, or without, as it is when its place was taken. Else something foreign has got the name.
+    [[nodiscard]] bool was_container(const std::string& name) const {
+        container candidate;
+        if (candidate.open(path(name))) return std::to_string(candidate.id()) == name.substr(prefix.size());
+        std::error_code why;
+        for (fs::directory_iterator at(path(name), why), end; !why && at != end; at.increment(why)) {
+            const std::string inner = at->path().filename();
+            uint32_t number = 0;
+            const bool is_known = parse_host_directory(inner, number) || inner == append_lock_name ||
+                                  inner == punched_name || inner == times_name || inner == "halcyon-descriptor";
+            if (!is_known) return false;
+        }
+        return !why;
+    }
+
+    /// A file has its place.
+    [[nodiscard]] result<void> remove(const std::string& name) const {
+        uint64_t id = 0;
+        std::from_chars(name.data() + prefix.size(), name.data() + name.size(), id);
+        const descriptor directory(::open(path(name).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+        if (directory) remove_other_directories(kernel_files(), directory.get(), id);
+        std::error_code why;
+        fs::remove_all(path(name), why);
+        return why ? system_failure(path(name) + ": cannot remove", why.value()) : result<void>();
+    }
+
+    /// Nothing had the name when the process was killed, or the file had it already.
+    [[nodiscard]] result<void> finish_renaming(const std::string& file) const {
+        const std::string name_file = path(file + name_suffix);
+        if (const descriptor held = locked(path(file)); held) {
+            const auto name = read_text_file(name_file);
+            if (!name) return name.why();
+            const int done = ::renameat2(AT_FDCWD, path(file).c_str(), AT_FDCWD, path(*name).c_str(), RENAME_NOREPLACE);
+            if (done != 0 && (errno == EINVAL || errno == ENOSYS)) {
+                struct stat there {};
+                if (::lstat(path(*name).c_str(), &there) != 0 && ::rename(path(file).c_str(), path(*name).c_str()) != 0)
+                    return system_failure(path(file) + ": cannot rename", errno);
+            } else if (done != 0 && errno != EEXIST) {
+                return system_failure(path(file) + ": cannot rename", errno);
+            }
+            if (auto synced = sync_directory(folder_); !synced) return synced;
+        } else if (struct stat there{}; ::lstat(path(file).c_str(), &there) == 0) {
+            return {};  // somebody is at it
+        }
+        if (auto gone = remove(file + aside_suffix); !gone) return gone;
+        ::unlink(name_file.c_str());
+        return {};
+    }
+
+    /// Empty: there is none, or a process writes it.
+    static descriptor locked(const std::string& file) {
+        descriptor held(::open(file.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+        if (held && ::flock(held.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) held.reset();
+        return held;
+    }
+
+    /// The next one who flattens that container writes over it.
+    [[nodiscard]] bool is_of_container(const std::string& file) const {
+        const std::string id = file.substr(prefix.size());
+        std::error_code why;
+        for (fs::directory_iterator at(folder_, why), end; !why && at != end; at.increment(why)) {
+            if (!at->is_directory(why)) continue;
+            container candidate;
+            if (candidate.open(at->path().string()) && std::to_string(candidate.id()) == id) return true;
+        }
+        return false;
+    }
+
+    [[nodiscard]] result<void> remove_file(const std::string& name) const {
+        const descriptor held = locked(path(name));
+        if (!held || ::unlink(path(name).c_str()) == 0 || errno == ENOENT) return {};
+        return system_failure(path(name) + ": cannot remove", errno);
+    }
+
+    std::string folder_;
+    std::set<std::string> names_;
+};
+
+}  // namespace
+
+result<void> finish_flattening(const std::string& folder) {
+    return leftovers(folder.empty() ? "." : folder).finish();
 }
 
 }  // namespace halcyon::logfs

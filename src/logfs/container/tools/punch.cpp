@@ -88,11 +88,19 @@ class punching {
         if (!mapped) return mapped;
         for (uint32_t i = 0; i < read.size(); ++i) {
             for (range& each : read[i]) synced_.checks().widen(i, each.begin, each.end);
+            // What one writer of a node does not need may be another one's.
+            if (is_shared(i)) continue;
             dead_part part{i, dead_blocks(std::move(read[i]), synced_.writers()[i].committed_bytes)};
             report_.dead_bytes += bytes_of(part);
             if (takes_room(part)) dead.push_back(std::move(part));
         }
         return {};
+    }
+
+    bool is_shared(uint32_t dropping) {
+        struct stat file {};
+        const short_name name = synced_.writers().data_name_of(dropping);
+        return container_.calls().status_at(container_.directory(), name.c_str(), file) == 0 && file.st_nlink > 1;
     }
 
     static int64_t bytes_of(const dead_part& part) {
@@ -106,7 +114,8 @@ class punching {
         if (part.blocks.empty()) return false;
         const short_name name = synced_.writers().data_name_of(part.dropping);
         struct stat file {};
-        if (container_.calls().status_at(container_.directory(), name.c_str(), file) != 0) return true;
+        // It was not brought into the container yet.
+        if (container_.calls().status_at(container_.directory(), name.c_str(), file) != 0) return false;
         const int64_t live = (file.st_size + block - 1) / block * block - bytes_of(part);
         return int64_t{file.st_blocks} * 512 > live;
     }

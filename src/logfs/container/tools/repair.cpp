@@ -12,6 +12,7 @@
 
 #include "base/clock.hpp"
 #include "logfs/container/directory/names_in.hpp"
+#include "logfs/container/directory/staged_data.hpp"
 #include "logfs/container/files/whole_transfer.hpp"
 #include "logfs/container/format/dropping_name.hpp"
 #include "logfs/container/tools/dropping_records.hpp"
@@ -138,6 +139,20 @@ class repairing {
         return {};
     }
 
+    /// What lies elsewhere can be neither cut nor looked at: it has to be brought first.
+    result<void> expect_brought(const std::string& name) const {
+        staged_mark mark;
+        const int marked = mark.read(container_, name);
+        struct stat file {};
+        const bool is_there = container_.calls().status_at(container_.directory(), data_name(name).c_str(), file) == 0;
+        if (marked == -ENOENT || is_there) return {};
+        return failure{
+            error_kind::usage,
+            std::string(container_.path()) + "/" + name + ": its data lie on node " + std::string(mark.host()) +
+                ", and were not brought into the container yet; repair it after " + "'halcyon log drain' there",
+            EBUSY};
+    }
+
     result<void> index(const std::string& name) {
         const int64_t held_before = data_bytes(name);
         auto read = read_dropping(container_, name);
@@ -146,8 +161,10 @@ class repairing {
         if (!read->is_begun)
             return held_before > 0 ? put_aside(std::string(data_name(name).view()), held_before) : result<void>();
         const int64_t held = data_bytes(name);
-        const bool is_short = held < read->state.data_bytes;
+        const auto brought = expect_brought(name);
+        const bool is_short = brought.ok() && held < read->state.data_bytes;
         if (read->damages.empty() && !is_short && !read->state.is_cut) return {};
+        if (!brought) return brought;
         if (!how_.ignores_writers && !read->state.is_closed && may_still_write(read->header))
             return failure{error_kind::usage,
                            std::string(container_.path()) + "/" + name + ": process " +

@@ -2,8 +2,12 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <set>
+#include <string>
+#include <utility>
 
+#include "logfs/container/directory/staged_data.hpp"
 #include "logfs/container/format/dropping_name.hpp"
 
 namespace halcyon::logfs {
@@ -41,6 +45,8 @@ result<container_stats> stats(container& what) {
     all.patterns = from.index().patterns();
     all.extents = from.index().extents();
     std::set<uint32_t> clocks;
+    std::set<std::string> nodes;
+    std::set<std::pair<dev_t, ino_t>> shared;
     for (uint32_t i = 0; i < from.writers().size(); ++i) {
         const dropping& each = from.writers()[i];
         if (each.is_gone || !each.has_header) continue;
@@ -54,11 +60,21 @@ result<container_stats> stats(container& what) {
         if (!what.is_plfs() && what.calls().status_at(what.directory(), index, file) == 0)
             all.index_bytes += file.st_size;
         const short_name data = from.writers().data_name_of(i);
-        if (what.calls().status_at(what.directory(), data.c_str(), file) != 0) continue;
+        all.durable_bytes += std::min(each.committed_bytes, each.data_bytes);
+        if (what.calls().status_at(what.directory(), data.c_str(), file) != 0) {
+            staged_mark mark;
+            if (what.is_plfs() || mark.read(what, data.view()) != 0) continue;
+            all.staged_bytes += each.data_bytes - std::min(each.committed_bytes, each.data_bytes);
+            nodes.emplace(mark.host());
+            continue;
+        }
+        // One that the writers of a node share counts once.
+        if (file.st_nlink > 1 && !shared.emplace(file.st_dev, file.st_ino).second) continue;
         all.data_bytes += file.st_size;
         all.data_blocks_bytes += int64_t{file.st_blocks} * 512;
     }
     all.hosts = clocks.size();
+    all.staged_on.assign(nodes.begin(), nodes.end());
     auto mapped = map(from, 0, all.size, [&](const segment& each) {
         if (each.is_hole())
             all.hole_bytes += each.length;

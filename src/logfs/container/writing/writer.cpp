@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "logfs/container/files/whole_transfer.hpp"
+#include "logfs/container/writing/node_data.hpp"
 
 namespace halcyon::logfs {
 
@@ -34,7 +36,8 @@ result<void> writer::open(const writer_identity& who, const writer_options& how)
     has_data_checks_ = how.has_data_checks;
     has_unsynced_data_ = false;
     has_unsynced_names_ = true;
-    data_bytes_ = 0;
+    data_bytes_ = own_data_bytes_ = 0;
+    brought_bytes_ = 0;
     sync_failed_ = 0;
     checker_ = {};
     return {};
@@ -56,6 +59,9 @@ int writer::create_droppings(const writer_identity& who, const writer_options& h
 
     const std::string_view host(who.host, strnlen(who.host, sizeof who.host));
     host_directory_ = host_directory_of(host, container_.host_directories());
+    // Over all backends, also where there is one node; the logs of a node stay together.
+    if (container_.has_other_backends() && !how.shares_with_node)
+        host_directory_ = (host_directory_ + static_cast<uint32_t>(who.pid)) % container_.host_directories();
     if (const int done = container_.make_host_directory(host_directory_); done != 0) return done;
     // Another writer of this process, or one of its number on another host of this name, may have the same moment.
     for (header.created_ns = realtime_ns();; ++header.created_ns) {
@@ -71,17 +77,108 @@ int writer::create_dropping_pair(index_header header, std::string_view host, con
     header.check = check_of(header, 0);
     index_name_ = dropping_path(host_directory_, {host, header.pid, header.created_ns, dropping_kind::index});
     data_name_ = with_kind(index_name_.view(), dropping_kind::data);
-    data_fd_ = calls.open_at(container_.directory(), data_name_.c_str(), O_WRONLY | O_CREAT | O_EXCL, 0644);
-    if (data_fd_ < 0) return std::exchange(data_fd_, -1);
-    const int done = index_.create(container_.directory(), index_name_.c_str(), header, how.may_map_index);
+    // What a node shares has bytes of others from the beginning: there the index comes first.
+    const bool begins_with_index = how.shares_with_node && !how.has_data_checks && how.stage.empty();
+    const auto create_index = [&] {
+        return index_.create(container_.directory(), index_name_.c_str(), header, how.may_map_index);
+    };
+    if (begins_with_index) {
+        if (const int done = create_index(); done != 0) return done;
+    }
+    data_fd_ = create_data(host, how);
+    int done = data_fd_ < 0 ? data_fd_ : 0;
+    if (done == 0 && !begins_with_index) done = create_index();
     if (done == 0) {
-        container_.share(data_name_.c_str(), 0444);
+        if (!is_staged_ && !is_shared_) container_.share(data_name_.c_str(), 0444);
         container_.share(index_name_.c_str(), 0444);
         return 0;
     }
-    calls.close(std::exchange(data_fd_, -1));
-    calls.remove_at(container_.directory(), data_name_.c_str(), false);
+    if (data_fd_ >= 0) {
+        calls.close(data_fd_);
+        remove_data();
+    }
+    data_fd_ = -1;
+    if (begins_with_index) {
+        index_.abandon();
+        calls.remove_at(container_.directory(), index_name_.c_str(), false);
+    }
     return done;
+}
+
+int writer::create_data(std::string_view host, const writer_options& how) {
+    is_staged_ = is_shared_ = false;
+    why_not_staged_ = 0;
+    if (!how.stage.empty()) {
+        const int fd = create_staged_data(host, how.stage);
+        is_staged_ = fd >= 0;
+        if (is_staged_ || fd == -EEXIST) return fd;
+        why_not_staged_ = fd;
+    }
+    is_shared_ = how.shares_with_node && !how.has_data_checks && how.stage.empty();
+    if (is_shared_) {
+        const int fd = node_data::open(container_, data_name_.view(), host);
+        if (fd >= 0 || fd == -EEXIST) return fd;
+        is_shared_ = false;
+    }
+    return container_.calls().open_at(container_.directory(), data_name_.c_str(), O_WRONLY | O_CREAT | O_EXCL, 0644);
+}
+
+/// The file before the mark that names it: a mark without a file would mean that data were lost. -EEXIST: another
+/// writer has these names.
+int writer::create_staged_data(std::string_view host, std::string_view stage) {
+    file_calls& calls = container_.calls();
+    mark_.set(host, stage, container_.id());
+    char path[staged_path_room];
+    mark_.path_of(data_name_.view(), path, sizeof path);
+    // All users of the node share the folder, as they do /tmp.
+    char above[staged_path_room];
+    std::memcpy(above, mark_.folder(), std::strlen(mark_.folder()) + 1);
+    *std::strrchr(above, '/') = '\0';
+    if (calls.make_directory_at(AT_FDCWD, above, 01777) == 0) calls.set_mode_at(AT_FDCWD, above, 01777);
+    struct stat of_container {};
+    if (const int done = calls.status(container_.directory(), of_container); done != 0) return done;
+    const mode_t mode = of_container.st_mode & 0777;
+    if (calls.make_directory_at(AT_FDCWD, mark_.folder(), mode) == 0) {
+        calls.set_mode_at(AT_FDCWD, mark_.folder(), mode);
+        say_whose_it_is();
+    }
+    const int fd = calls.open_at(AT_FDCWD, path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0644);
+    if (fd < 0) return fd;
+    calls.set_mode_at(AT_FDCWD, path, 0600 | (mode & 0444));
+    const int done = mark_.write(container_, data_name_.view());
+    if (done == 0) return fd;
+    calls.close(fd);
+    calls.remove_at(AT_FDCWD, path, false);
+    return done;
+}
+
+/// For who looks at the node's disk alone. Without it, what no container needs any more stays there.
+void writer::say_whose_it_is() {
+    file_calls& calls = container_.calls();
+    short_name name("/");
+    name.add(origin_name);
+    char path[staged_path_room];
+    const size_t length = std::strlen(mark_.folder());
+    std::memcpy(path, mark_.folder(), length);
+    std::memcpy(path + length, name.c_str(), name.view().size() + 1);
+    const int fd = calls.open_at(AT_FDCWD, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0644);
+    if (fd < 0) return;
+    const std::string_view whose = container_.path();
+    struct stat above {};
+    short_name inode("\n");
+    if (calls.status_at(container_.directory(), "..", above) == 0) inode.add(uint64_t{above.st_ino}).add("\n");
+    const std::span first(whose.data(), whose.size());
+    const std::span second(inode.c_str(), inode.view().size());
+    if (write_whole(calls, fd, std::as_bytes(first), 0) == 0)
+        static_cast<void>(write_whole(calls, fd, std::as_bytes(second), static_cast<int64_t>(whose.size())));
+    calls.close(fd);
+}
+
+void writer::remove_data() {
+    if (is_staged_)
+        brought_data::discard(container_, data_name_.view(), mark_);
+    else
+        container_.calls().remove_at(container_.directory(), data_name_.c_str(), false);
 }
 
 /// Grows from call to call, also when the clock is set back, and lies behind the epoch.
@@ -109,6 +206,7 @@ result<int64_t> writer::write(int64_t offset, const iovec* parts, int count) {
     const guard alone(*this);
     if (!is_open()) return nonsense("the writer is closed", EBADF);
     if (const int room = index_.make_room(); room != 0) return index_failed("cannot grow", room);
+    if (const int room = make_data_room(bytes); room != 0) return data_failed("cannot grow", room);
     int why = 0;
     const int64_t written = write_data(parts, count, bytes, why);
     if (written == 0) return data_failed("cannot write", why);
@@ -122,6 +220,23 @@ result<int64_t> writer::write(int64_t offset, const iovec* parts, int count) {
     // The write is there by now. An index that could not take the sum takes nothing more: the next call says so.
     if (has_data_checks_) static_cast<void>(note_checks(parts, count, written));
     return written;
+}
+
+/// What follows is this writer's alone. A piece for each write that does not fit into the last one: small ones share
+/// it.
+int writer::make_data_room(int64_t bytes) {
+    if (!is_shared_ || bytes <= own_data_bytes_ - data_bytes_) [[likely]]
+        return 0;
+    // Large enough that few have to be taken.
+    constexpr int64_t usual = 4 * node_data::piece_bytes;
+    constexpr int64_t piece = node_data::piece_bytes;
+    const int64_t wanted = bytes > usual ? bytes + (piece - bytes % piece) % piece : usual;
+    const int64_t begin = node_data::take(container_.calls(), data_fd_, wanted);
+    if (begin < 0) return static_cast<int>(begin);
+    // Right behind the last one there is no gap.
+    if (begin != own_data_bytes_) data_bytes_ = begin;
+    own_data_bytes_ = begin + wanted;
+    return 0;
 }
 
 /// Bytes written behind those before; fewer than all: `why` says the reason. What a failure left behind them will be
@@ -244,8 +359,10 @@ result<void> writer::sync() {
     if (const int room = index_.make_room(); room != 0) return index_failed("cannot grow", room);
     if (const int done = flush_check(); done != 0) return index_failed("cannot add a check sum", done);
     if (has_unsynced_data_) {
-        sync_failed_ = container_.calls().sync(data_fd_);
-        if (sync_failed_ != 0) return data_failed("cannot sync", sync_failed_);
+        const int done = sync_data();
+        // What lies on the node is copied again, whatever became of the copy.
+        if (!is_staged_) sync_failed_ = done;
+        if (done != 0) return data_failed("cannot sync", done);
         has_unsynced_data_ = false;
     }
     if (has_unsynced_names_) {
@@ -261,11 +378,23 @@ result<void> writer::sync() {
     return {};
 }
 
+/// Durable is what is in the container.
+int writer::sync_data() {
+    if (!is_staged_) return container_.calls().sync(data_fd_);
+    if (const int done = brought_.open(data_name_.view()); done != 0) return done;
+    if (const int done = brought_.copy(data_fd_, brought_bytes_, data_bytes_); done != 0) return done;
+    if (const int done = brought_.sync(); done != 0) return done;
+    brought_bytes_ = data_bytes_;
+    return 0;
+}
+
 result<void> writer::close() {
     const guard alone(*this);
     if (!is_open()) return nonsense("the writer is closed", EBADF);
     file_calls& calls = container_.calls();
     const bool is_empty = index_.is_empty();
+    const bool is_brought = is_staged_ && !is_empty && sync_failed_ == 0 && !index_.has_uncommitted();
+    brought_.close();
     // The data first, as in all else: for some file systems that is when others are sent them (NFS).
     const int data_done = calls.close(std::exchange(data_fd_, -1));
     int index_done = is_empty || index_.make_room() != 0 ? 0 : flush_check();
@@ -274,9 +403,13 @@ result<void> writer::close() {
     else if (const int closed = index_.close(); index_done == 0)
         index_done = closed;
     if (is_empty) {
+        // Data without an index would be damage, but for an empty file.
+        if (is_shared_) remove_data();
         calls.remove_at(container_.directory(), index_name_.c_str(), false);
-        calls.remove_at(container_.directory(), data_name_.c_str(), false);
+        if (!is_shared_) remove_data();
     }
+    // All of it is there already. What fails here is left to the agent.
+    if (is_brought && index_done == 0) static_cast<void>(brought_data::finish(container_, data_name_.view(), mark_));
     if (data_done != 0) return data_failed("cannot close", data_done);
     if (index_done != 0) return index_failed("cannot close", index_done);
     return {};
@@ -285,6 +418,7 @@ result<void> writer::close() {
 void writer::abandon() {
     lock_.forget_others();
     index_.abandon();
+    brought_.close();
     if (data_fd_ >= 0) container_.calls().close(std::exchange(data_fd_, -1));
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "logfs/container/directory/container.hpp"
+#include "logfs/container/directory/staged_data.hpp"
 #include "logfs/container/files/short_lock.hpp"
 #include "logfs/container/format/dropping_name.hpp"
 #include "logfs/container/writing/data_checker.hpp"
@@ -20,6 +21,12 @@ namespace halcyon::logfs {
 struct writer_options {
     bool has_data_checks = false;  ///< sums over the data, too: damage to data droppings is found
     bool may_map_index = true;
+    /// A directory on a disk of this node, absolute, that outlives the writer: the data go there at first
+    /// (directory/staged_data.hpp). Empty: into the container.
+    std::string_view stage;
+    /// One data dropping for all writers of this host that want it (node_data.hpp), where the file system can do that.
+    /// Not with sums over the data, nor with a stage.
+    bool shares_with_node = false;
 };
 
 /// Writes into a container: appends the data to its data dropping and says in its index dropping where they belong. It
@@ -28,12 +35,16 @@ struct writer_options {
 /// On return of each call a kill of the process loses nothing of it. What a crash of the node leaves is at least what
 /// was there at the last sync().
 ///
+/// Where the data go to the node's disk first, sync() brings what was written into the container: only there it is
+/// durable. So does close() with all that was synced; the rest is left to an agent. Where nothing can be put there when
+/// the writer is opened, the data go into the container.
+///
 /// Failures are of kind system with the dropping's name, but for calls that make no sense. After a failure for lack of
 /// room the container is as before, and a later call may succeed. Threads may share a writer; it takes a lock, so none
 /// of its calls may be interrupted by a signal's handler that makes another. A forked child has to abandon() it.
 class writer {
   public:
-    explicit writer(container& in) : container_(in), index_(in.calls()) {}
+    explicit writer(container& in) : container_(in), index_(in.calls()), brought_(in) {}
     writer(const writer&) = delete;
     writer& operator=(const writer&) = delete;
     ~writer();
@@ -79,6 +90,10 @@ class writer {
 
     /// Of its index dropping, relative to the container.
     [[nodiscard]] std::string_view name() const { return index_name_.view(); }
+    /// The data lie on the node's disk.
+    [[nodiscard]] bool is_staged() const { return is_staged_; }
+    /// -errno: why they do not, although they should; 0.
+    [[nodiscard]] int why_not_staged() const { return why_not_staged_; }
     [[nodiscard]] const index_writer& index() const { return index_; }
 
   private:
@@ -86,7 +101,13 @@ class writer {
 
     int create_droppings(const writer_identity& who, const writer_options& how);
     int create_dropping_pair(index_header header, std::string_view host, const writer_options& how);
+    int create_data(std::string_view host, const writer_options& how);
+    int create_staged_data(std::string_view host, std::string_view stage);
+    void say_whose_it_is();
+    void remove_data();
+    int sync_data();
     int64_t next_time();
+    int make_data_room(int64_t bytes);
     int64_t write_data(const iovec* parts, int count, int64_t bytes, int& why);
     int note_checks(const iovec* parts, int count, int64_t bytes);
     int flush_check();
@@ -108,6 +129,13 @@ class writer {
     bool has_unsynced_data_ = false;
     bool has_unsynced_names_ = true;
     int sync_failed_ = 0;
+    bool is_shared_ = false;      // the data dropping, with other writers of the node
+    int64_t own_data_bytes_ = 0;  // of it, to where this one may write
+    bool is_staged_ = false;
+    int why_not_staged_ = 0;
+    staged_mark mark_;
+    brought_data brought_;
+    int64_t brought_bytes_ = 0;  // that are in the container, and on its device
     data_checker checker_;
 };
 

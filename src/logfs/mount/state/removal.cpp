@@ -12,7 +12,9 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "logfs/container/directory/container.hpp"
 #include "logfs/container/directory/names_in.hpp"
+#include "logfs/container/directory/other_backends.hpp"
 #include "logfs/container/files/file_calls.hpp"
 #include "logfs/container/tools/process.hpp"
 
@@ -41,6 +43,8 @@ std::string path_of(const discarded& what) {
 
 result<void> remove(const discarded& what) {
     std::error_code why;
+    if (container removed; removed.open(path_of(what)))
+        remove_other_directories(removed.calls(), removed.directory(), removed.id());
     std::filesystem::remove_all(path_of(what), why);
     return why ? system_failure(what.name + ": cannot remove", why.value()) : result<void>();
 }

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "logfs/container/directory/container.hpp"
+
+/// Host directories of a container that lie in other directories (backends), perhaps on other file systems: there
+/// `<backend>/.halcyon-hostdir-<container>.<number>` is the directory, and `hostdir.<number>` in the container a link
+/// to it. So whoever finds the container finds all of it, wherever the container is moved.
+namespace halcyon::logfs {
+
+inline constexpr std::string_view other_directory_prefix = ".halcyon-hostdir-";
+/// In such a directory: the inode of the container that it belongs to. A copy of the container is another one.
+inline constexpr std::string_view owner_name = "owner";
+
+/// The backend for a host directory, of a list apart by colons. "": the list is empty.
+std::string_view backend_of(std::string_view list, uint32_t host_directory);
+
+/// Makes a host directory there, and the link. 0: it is there, whoever made it. -errno: there is neither.
+int make_other_directory(container& in, uint32_t number, std::string_view backend, mode_t mode);
+
+/// Removes what a container has in other backends, before the container itself is removed. What cannot be removed, and
+/// what belongs to another container, stays.
+void remove_other_directories(file_calls& calls, int container, uint64_t id);
+
+}  // namespace halcyon::logfs
