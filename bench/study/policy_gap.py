@@ -52,7 +52,7 @@ class Instance:
     known: Known
     positions: int
     wall_s: float
-    most_positions: int
+    most_positions: int = MOST_POSITIONS[-1]
 
 
 def main() -> int:

@@ -86,7 +86,8 @@ STEPS = [
 
 
 class NotReachedError(AssertionError):
-    """The fault did not come, or behind it nobody was left to whom it could matter: nothing was tried."""
+    """The fault did not come, or behind it nobody was left to whom it could matter. Up to there, all
+    promises were kept."""
 
 
 @dataclass(frozen=True)
@@ -193,8 +194,7 @@ class Exchange:
         with suppress(AssertionError):  # A writes until it is told to end
             wait_until(lambda: self.struck.is_set() or (a.has_ended() and b.has_ended()), "the fault strikes")
         if not self.struck.is_set():
-            self._done.touch()
-            wait_until(lambda: a.has_ended() and b.has_ended(), "both come to their end")
+            self.end()
             raise NotReachedError(f"no such message: {self.step}")
 
     def kill_program(self) -> None:
@@ -211,6 +211,7 @@ class Exchange:
         nobody_is_left = lambda: all(one.has_ended() for one in self.programs)  # noqa: E731
         wait_until(lambda: nobody_is_left() or some(), "one of them goes on though nobody answers")
         if not some():
+            self.end()
             raise NotReachedError("both had ended their I/O")
 
     def takes_turns_again(self) -> None:

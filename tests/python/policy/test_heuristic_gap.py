@@ -7,7 +7,7 @@ from policy_gap import APPLICATIONS, BAR, INSTANCES, MOST_POSITIONS, Instance, l
 
 
 def instances(count: int, gap: float = 0.01) -> list[Instance]:
-    some = Instance(0, 0, 0, "cpu-hours", gap, "exact", 100, 0.1, MOST_POSITIONS[0])
+    some = Instance(0, 0, 0, "cpu-hours", gap, "exact", 100, 0.1)
     return [replace(some, applications=APPLICATIONS[i % 3], number=i // 3) for i in range(count)]
 
 
@@ -52,8 +52,8 @@ def test_only_searches_that_were_cut_off_are_tried_with_more_positions() -> None
     first, second = MOST_POSITIONS
     found = instances(INSTANCES)
     del found[7]
-    found[0] = replace(found[0], known="not_known")
-    found[1] = replace(found[1], known="at_least")
+    found[0] = replace(found[0], known="not_known", most_positions=first)
+    found[1] = replace(found[1], known="at_least", most_positions=first)
     found[2] = replace(found[2], known="at_most")
     assert list(missing(latest(found), first)) == [(10, 2)]
     assert list(missing(latest(found), second)) == [(9, 0), (10, 0), (10, 2)]
