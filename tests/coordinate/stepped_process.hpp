@@ -8,13 +8,6 @@
 
 namespace halcyon::tests {
 
-/// False: a sanitizer's own instructions would be steps, too, so many that to try each of them takes hours.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool steps_are_few = false;
-#else
-constexpr bool steps_are_few = true;
-#endif
-
 /// A child that does `work` one instruction after the other, as far as the test wants.
 class stepped_process {
   public:
