@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Two periodic writers that fall into step and lose the storage's cache (Dorier 2014, figure 6.3): 35 minutes.
+"""Two periodic writers that fall into step and lose the storage's cache (Dorier 2014, figure 6.3): 32 minutes.
 
 The token bucket of the storage link plays the cache: a phase of A that finds it full passes at the speed of the compute
 link. A writes every ten units of time, B every seven, as in the thesis: A alone, B alone, and both from one moment on,

@@ -35,7 +35,7 @@ from halcyon.process_session import ended_in_order
 from halcyon.testbed.bed import raised
 from halcyon.testbed.requirements import unavailable
 
-PART = {"three": 0.7, "eight": 0.3}
+PART = {"three": 0.75, "eight": 0.25}
 """Of the limit of both cases together, less what the first one leaves."""
 
 

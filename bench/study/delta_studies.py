@@ -120,7 +120,7 @@ def _strided(hosts: Sequence[str]) -> Ranks:
 STUDIES = {
     "equal": Study(
         "two equal applications", "6.2 and 6.10 a", study_bed(4, 2), {"": Pair(_EQUAL, _OTHER, _ALIKE)},
-        ("none", "fcfs", "interrupt", "dynamic"), 55, others=("delay", "fair-share", "set-10"),
+        ("none", "fcfs", "interrupt", "dynamic"), 50, others=("delay", "fair-share", "set-10"),
     ),
     "small": Study(
         # Three storage hosts: six of the 16 share the link with the one, and what they have under way when they are to
@@ -128,7 +128,7 @@ STUDIES = {
         "one writer beside 16", "6.12", study_bed(5, 4, storage=3),
         {"": Pair(Writers(mounts(["c1", "c2", "c3", "c4"], 4), 32 * MIB), Writers([("c5", 0)], SMALL_BYTES),
                   ((1.0, 1.3), (LEAST_SMALL_FACTOR, 14.0)))},
-        ("none", "fcfs", "interrupt", "dynamic"), 50,
+        ("none", "fcfs", "interrupt", "dynamic"), 45,
         Delays(parse_delays(f"-1TA,-0.5TA,-0.25TA,0,{SMALL_AT_TA}TA,0.25TA,0.5TA,0.75TA,1TA")),
         others=("delay", "fair-share", "set-10"),
     ),
@@ -142,18 +142,18 @@ STUDIES = {
         # One storage host: each job's file is on one, so that a second host's bandwidth would be nobody's.
         "two jobs of collective, strided writes", "6.11", study_bed(4, 1, storage=1),
         {"": Pair(_strided(["c1", "c2"]), _strided(["c3", "c4"]), ((1.2, 2.6), (1.2, 2.6)))},
-        ("none", "fcfs", "interrupt", "dynamic"), 55, others=("delay", "fair-share", "set-10"),
+        ("none", "fcfs", "interrupt", "dynamic"), 50, others=("delay", "fair-share", "set-10"),
     ),
     "files": Study(
         "four files against one, interrupted between requests and between files", "6.13 and 6.14", study_bed(4, 2),
         {"request": _four_files(MIB), "file": _four_files(20 * MIB)}, ("none", "fcfs", "interrupt", "dynamic"),
-        75, SAW, metric="cpu-hours", others=("set-10",), others_at=Delays(parse_delays("0,0.4TA")), saw=CORE_SECONDS,
+        65, SAW, metric="cpu-hours", others=("set-10",), others_at=Delays(parse_delays("0,0.4TA")), saw=CORE_SECONDS,
     ),
     "factors": Study(
         # Not `delay`: side by side, A takes 1.25 times as long, which is just what `delay` tolerates, so that it lets B
         # in at once or not by chance.
         "four files against one, as in `files`, where the factors are to be least", "6.14", study_bed(4, 2),
-        {"": _four_files(MIB)}, ("none", "fcfs", "interrupt", "dynamic"), 55, SAW,
+        {"": _four_files(MIB)}, ("none", "fcfs", "interrupt", "dynamic"), 42, SAW,
         others=("fair-share", "set-10"), others_at=SAW_OTHERS_AT, saw=FACTORS,
     ),
     "underload": Study(
@@ -162,7 +162,7 @@ STUDIES = {
         "two applications that take seven tenths of the storage each", "6.10 b and 6.15", study_bed(2, 4, 280),
         {"": Pair(Writers(mounts(["c1"], 4), 50 * MIB), Writers(mounts(["c2"], 4), 50 * MIB),
                   ((1.2, 1.7), (1.2, 1.7)))},
-        ("none", "fcfs", "delay", "dynamic"), 55, others=("interrupt", "fair-share", "set-10"),
+        ("none", "fcfs", "delay", "dynamic"), 65, others=("interrupt", "fair-share", "set-10"),
         over=(("delay", "fcfs"), ("delay", "none")),
     ),
     "applications": Study(
@@ -171,7 +171,7 @@ STUDIES = {
         study_bed(3, 2, storage=1),
         {"": Pair(Lammps("c1", 2, 50, 6, 20), Writers(mounts(["c2", "c3"], 2), 48 * MIB, tells=False),
                   ((1.02, 8.0), (1.02, 2.4)))},
-        ("none", "fcfs", "interrupt", "dynamic"), 55, Delays(parse_delays("-0.5TA,0,0.5TA,1TA,1.5TA")),
+        ("none", "fcfs", "interrupt", "dynamic"), 75, Delays(parse_delays("-0.5TA,0,0.5TA,1TA,1.5TA")),
         one_phase=False, others=("delay", "fair-share", "set-10"), others_at=Delays(parse_delays("0,0.5TA,1TA")),
         needs="lmp",
     ),

@@ -1,7 +1,7 @@
 // Compares dynamic with exhaustive search on more instances than a test has time for: policy_campaign APPLICATIONS
-// FIRST INSTANCES SEED. Up to 7 applications: the search with brute force; 8: with a bounded enumeration. From 9 on:
-// the cost that decisions of the heuristic lead to, over the least of all schedules, or whether that is above 2 %. An
-// instance depends on its number, not on those before it.
+// FIRST INSTANCES SEED [POSITIONS]. Up to 7 applications: the search with brute force; 8: with a bounded enumeration.
+// From 9 on: the cost that decisions of the heuristic lead to, over the least of all schedules, or whether that is
+// above 2 %; that search ends after so many positions. An instance depends on its number, not on those before it.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -23,6 +23,7 @@ struct range {
     uint32_t first;
     uint32_t instances;
     uint32_t seed;
+    uint64_t positions = 20'000'000;  ///< half a minute to two
 
     [[nodiscard]] std::mt19937_64 random(uint32_t k) const {
         std::seed_seq of{seed, count, k};
@@ -60,8 +61,7 @@ struct gap {
 constexpr double bar = 0.02;
 
 /// Whether any schedule is better by more than the bar is found out sooner than which one is the best.
-gap gap_of(const random_group& some, metric minimise) {
-    constexpr uint64_t most = 20'000'000;  // half a minute to two
+gap gap_of(const random_group& some, metric minimise, uint64_t most) {
     constexpr uint64_t most_for_exact = 500'000;
     const double cost = cost_of_dynamic(some, minimise);
     const double threshold = cost / (1 + bar);
@@ -81,7 +81,7 @@ int measure_gaps(const range& of) {
         std::mt19937_64 random = of.random(k);
         const random_group some = make_group(random, of.count, k % 8);
         const auto minimise = static_cast<metric>(k / 8 % 4);
-        const gap found = gap_of(some, minimise);
+        const gap found = gap_of(some, minimise, of.positions);
         worst = std::max(worst, found.value);
         above += found.value > bar ? 1 : 0;
         not_known += found.known == std::string_view("not_known") ? 1 : 0;
@@ -99,12 +99,13 @@ int measure_gaps(const range& of) {
 
 int main(int count, char** arguments) {
     using namespace halcyon::policy;
-    if (count != 5) {
-        std::fprintf(stderr, "usage: policy_campaign APPLICATIONS FIRST INSTANCES SEED\n");
+    if (count != 5 && count != 6) {
+        std::fprintf(stderr, "usage: policy_campaign APPLICATIONS FIRST INSTANCES SEED [POSITIONS]\n");
         return 2;
     }
     const auto number = [&](int which) { return static_cast<uint32_t>(std::strtoul(arguments[which], nullptr, 10)); };
-    const range wanted{number(1), number(2), number(3), number(4)};
+    range wanted{number(1), number(2), number(3), number(4)};
+    if (count == 6) wanted.positions = std::strtoull(arguments[5], nullptr, 10);
     if (wanted.count == 0 || wanted.count > problem::most || wanted.instances == 0) {
         std::fprintf(stderr, "error: 1 to %u applications, 1 instance at least\n", problem::most);
         return 2;

@@ -48,7 +48,7 @@ TEST(sharing, is_found_in_lists_of_any_length) {
     for (int repeat = 0; repeat < 10000; ++repeat) {
         std::set<uint32_t> first, second;
         for (std::set<uint32_t>* const one : {&first, &second})
-            for (uint32_t i = 0; i < 1 + random() % 8; ++i) one->insert(random() % 40);
+            for (uint32_t i = 0; i < 1 + random() % 8; ++i) one->insert(static_cast<uint32_t>(random() % 40));
         const std::vector<uint32_t> a(first.begin(), first.end()), b(second.begin(), second.end());
         const bool found = std::ranges::any_of(a, [&](uint32_t target) { return second.contains(target); });
         ASSERT_EQ(share_targets(a, b), found);

@@ -19,6 +19,7 @@
 #include "base/clock.hpp"
 #include "offload/store/job_builder.hpp"
 #include "programs/shared_file/world_files.hpp"
+#include "sanitized.hpp"
 
 namespace {
 
@@ -314,9 +315,7 @@ TEST(shared_file, who_has_finished_takes_part_with_nothing) {
 }
 
 TEST(shared_file, a_server_without_memory_for_a_block_fails_the_file_and_the_others_do_not_wait_for_it) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    GTEST_SKIP() << "sanitizers end a program that asks for too much memory";
-#endif
+    if (tests::sanitized) GTEST_SKIP() << "sanitizers end a program that asks for too much memory";
     shared_folder folder;
     world w;
     job_builder b;

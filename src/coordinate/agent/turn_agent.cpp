@@ -44,6 +44,9 @@ void turn_agent::observed(const node_state& now) {
     const bool go_on = !lease_.any() && now.waiting == 0 && now.moved > state_.moved;
     left_behind_ = go_on ? 0 : std::min(left_behind_, now.under_way);
     state_ = now;
+    // However many they are: sums and differences stay within a number.
+    for (int64_t* const bytes : {&state_.moved, &state_.unasked})
+        *bytes = std::clamp<int64_t>(*bytes, 0, 2 * most_bytes);
     state_.under_way -= left_behind_;
 }
 

@@ -37,7 +37,8 @@ std::span<const changed_groups::group> changed_groups::find(std::span<const poli
     rank(granted, recalled);
     found_.clear();
     for (size_t begin = 0, end = 0; begin < members_.size(); begin = end) {
-        group one{.first_id = members_[begin].of->id};
+        group one;
+        one.first_id = members_[begin].of->id;
         for (; end < members_.size() && members_[end].group == members_[begin].group; ++end)
             one.rank = std::min(one.rank, members_[end].rank);
         if (one.rank == unchanged) continue;

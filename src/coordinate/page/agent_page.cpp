@@ -31,6 +31,11 @@ int64_t sum_of(int64_t all, int64_t one) {
     return std::min(all + one, phase_forecast::farthest);
 }
 
+/// A process may write there what it likes.
+int64_t bytes_of(const std::atomic<int64_t>& shared) {
+    return std::clamp<int64_t>(shared.load(relaxed), 0, phase_forecast::farthest);
+}
+
 void add_next(node_state& all, const phase_forecast& one, int64_t now_ns) {
     if (!one.expects_next(now_ns)) return;
     all.next_bytes = sum_of(all.next_bytes, one.next_bytes);
@@ -49,7 +54,7 @@ int64_t add_forecast(node_state& all, const process_part& of, int64_t in_step, i
     if (one.told_ns == 0) return 0;
     const bool is_of_phase = of.begun_ns.load(relaxed) <= one.told_ns;
     if (!is_of_phase) one = one.in_next();
-    const int64_t moved = of.moved.load(relaxed) + of.unasked.load(relaxed) + in_step;
+    const int64_t moved = sum_of(bytes_of(of.moved), bytes_of(of.unasked)) + in_step;
     all.forecasts = std::max(all.forecasts, in_seconds(one.told_ns));
     all.bytes_left = sum_of(all.bytes_left, one.bytes_left_after(moved));
     all.left_s = std::max(all.left_s, in_seconds(one.left_ns_after(moved, now_ns)));
@@ -226,8 +231,8 @@ node_state agent_page::observe(size_t file_system, uint64_t stop_round, int64_t 
     const shared_file_system& here = all.file_system[file_system];
     node_state found;
     found.pool = here.pool.load(relaxed);
-    found.moved = here.past_moved.load(relaxed);
-    found.unasked = here.past_unasked.load(relaxed);
+    found.moved = bytes_of(here.past_moved);
+    found.unasked = bytes_of(here.past_unasked);
     found.begun = here.past_begun.load(relaxed);
     std::array<int64_t, operation_count> doing{}, did{};
     int64_t for_others = 0;
@@ -239,8 +244,8 @@ node_state agent_page::observe(size_t file_system, uint64_t stop_round, int64_t 
         const process_part& part = slot.at[file_system];
         ++found.processes;
         found.begun += part.begun.load(relaxed);
-        found.moved += part.moved.load(relaxed);
-        found.unasked += part.unasked.load(relaxed);
+        found.moved = sum_of(found.moved, bytes_of(part.moved));
+        found.unasked = sum_of(found.unasked, bytes_of(part.unasked));
         if (replaced_.contains(i, slot)) continue;
         int64_t under_way = calls_of(part.under_way);
         const program_turns::part& program = slot.by_itself.at[file_system];
@@ -285,8 +290,8 @@ size_t agent_page::free_dead(const std::function<void(const process_slot&)>& unt
         for (size_t at = 0; at < file_systems(); ++at) {
             shared_file_system& here = all.file_system[at];
             process_part& part = slot.at[at];
-            here.past_moved.fetch_add(part.moved.load(relaxed), relaxed);
-            here.past_unasked.fetch_add(part.unasked.load(relaxed), relaxed);
+            here.past_moved.fetch_add(bytes_of(part.moved), relaxed);
+            here.past_unasked.fetch_add(bytes_of(part.unasked), relaxed);
             here.past_begun.fetch_add(part.begun.load(relaxed), relaxed);
             clear(part);
         }

@@ -25,6 +25,7 @@ program fortran_told_turns
         call hold()
     end if
     call halcyon_io_finalize(h)
+    deallocate (marks)  ! a program's own variables are not freed with it
     if (failures > 0) error stop 1
 
 contains

@@ -11,11 +11,24 @@
 #include "coordinate/page/agent_page.hpp"
 #include "coordinate/page/mount_of.hpp"
 #include "coordinate/page/pages.hpp"
+#include "coordinate/page/phase_forecast.hpp"
 #include "coordinate/page/rounds.hpp"
 #include "coordinate/page/slot_claim.hpp"
 
 namespace halcyon::coordinate {
 namespace {
+
+TEST(page, adds_up_bytes_whatever_its_processes_write_there) {
+    const agent_page one = page_of();
+    for (uint64_t id = 1; id <= 2; ++id) {
+        process_part& part = claim_slot(one.shared(), id)->at[0];
+        part.moved = INT64_MAX;
+        part.unasked = INT64_MIN;
+    }
+    const node_state found = one.observe(0, 0, 2);
+    EXPECT_EQ(found.moved, phase_forecast::farthest);
+    EXPECT_EQ(found.unasked, 0);
+}
 
 TEST(page, forgets_what_a_killed_process_had_under_way_but_not_what_it_moved) {
     agent_page one = page_of();

@@ -13,6 +13,7 @@
 #include "coordinate/page/pages.hpp"
 #include "coordinate/page/process_life.hpp"
 #include "coordinate/stepped_process.hpp"
+#include "sanitized.hpp"
 
 namespace halcyon::coordinate {
 namespace {
@@ -73,6 +74,7 @@ class stepped_claim : public tests::stepped_process {
 };
 
 TEST(page, survives_a_kill_after_each_instruction_of_a_claim) {
+    if (tests::sanitized) GTEST_SKIP() << "too many steps under a sanitizer";
     agent_page one = page_of();
     int with_place = 0, without_place = 0;
     for (int instructions = 0;; ++instructions) {
@@ -95,6 +97,7 @@ TEST(page, survives_a_kill_after_each_instruction_of_a_claim) {
 }
 
 TEST(page, gives_no_place_to_two_whatever_the_step_at_which_the_other_comes) {
+    if (tests::sanitized) GTEST_SKIP() << "too many steps under a sanitizer";
     int steps = 0;
     for (;; ++steps) {
         const agent_page one = page_of();

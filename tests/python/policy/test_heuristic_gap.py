@@ -3,13 +3,12 @@
 from dataclasses import replace
 
 import pytest
-from policy_gap import APPLICATIONS, BAR, INSTANCES, Instance, report
+from policy_gap import APPLICATIONS, BAR, INSTANCES, MOST_POSITIONS, Instance, latest, missing, report
 
 
 def instances(count: int, gap: float = 0.01) -> list[Instance]:
-    return [
-        Instance(APPLICATIONS[i % 3], i // 3, 0, "cpu-hours", gap, "exact", 100, 0.1) for i in range(count)
-    ]  # fmt: skip
+    some = Instance(0, 0, 0, "cpu-hours", gap, "exact", 100, 0.1)
+    return [replace(some, applications=APPLICATIONS[i % 3], number=i // 3) for i in range(count)]
 
 
 def said(found: list[Instance], capsys: pytest.CaptureFixture[str]) -> list[str]:
@@ -47,3 +46,16 @@ def test_fewer_than_all_instances_are_no_measurement(capsys: pytest.CaptureFixtu
         "unmet policy.heuristic_gap 30 of 1000 instances; the same command goes on" in said(instances(30), capsys)[-1]
     )
     assert said([], capsys)[-1] == "unmet policy.heuristic_gap 0 of 1000 instances; the same command goes on"
+
+
+def test_only_searches_that_were_cut_off_are_tried_with_more_positions() -> None:
+    first, second = MOST_POSITIONS
+    found = instances(INSTANCES)
+    del found[7]
+    found[0] = replace(found[0], known="not_known", most_positions=first)
+    found[1] = replace(found[1], known="at_least", most_positions=first)
+    found[2] = replace(found[2], known="at_most")
+    assert list(missing(latest(found), first)) == [(10, 2)]
+    assert list(missing(latest(found), second)) == [(9, 0), (10, 0), (10, 2)]
+    again = replace(found[0], known="not_known", most_positions=second)
+    assert list(missing(latest([*found, again]), second)) == [(10, 0), (10, 2)]
