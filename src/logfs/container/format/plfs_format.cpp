@@ -1,7 +1,6 @@
 #include "logfs/container/format/plfs_format.hpp"
 
 #include <charconv>
-#include <cmath>
 
 namespace halcyon::logfs {
 namespace {
@@ -29,8 +28,9 @@ bool take(std::string_view& text, std::string_view before) {
 bool to_ns(double seconds, int64_t& out) {
     constexpr double last = 4e9;  // 2096
     if (!(seconds >= 0 && seconds < last)) return false;
-    const double whole = std::floor(seconds);
-    out = static_cast<int64_t>(whole) * second_ns + std::llround((seconds - whole) * 1e9);
+    const auto whole = static_cast<int64_t>(seconds);
+    // Never negative, and static programs that record are linked without the library of llround().
+    out = whole * second_ns + static_cast<int64_t>((seconds - static_cast<double>(whole)) * 1e9 + 0.5);
     return true;
 }
 
