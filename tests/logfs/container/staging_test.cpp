@@ -315,7 +315,7 @@ class killed_staging : public ::testing::Test {
             int step = 0;
             const auto passed = [&](std::string_view name) {
                 if (++step < last) return;
-                name.copy(state_->last_step, sizeof state_->last_step - 1);
+                state_->last_step[name.copy(state_->last_step, sizeof state_->last_step - 1)] = '\0';
                 ::kill(::getpid(), SIGKILL);
             };
             calls.before = [&](std::string_view call, int64_t) {

@@ -81,24 +81,34 @@ int commit_for_writer(container& in, const char* index, uint64_t salt, int64_t d
     const int64_t bytes = read_whole(calls, opened, head, 0);
     if (bytes < 0) return static_cast<int>(bytes);
     if (bytes < static_cast<int64_t>(block_bytes)) return 0;
-    const auto state = newest_slot<state_slot>(head, place_of_state, salt);
+    auto state = newest_slot<state_slot>(head, place_of_state, salt);
     const auto last = newest_slot<commit_slot>(head, place_of_commit, salt);
     // Records first: a commit that names what is not on the disk would be a lie. Of a damaged index nothing is said.
     if (const int done = calls.sync(opened); done != 0) return done;
-    if (state.sequence == 0 || state.data_bytes > data_bytes || state.runs > 0 || last.state_sequence == state.sequence)
+    if (state.sequence == 0 || state.data_bytes > data_bytes || state.runs > 0) return 0;
+    commit_slot mine = last;
+    if (last.sequence == 0 || last.data_bytes != state.data_bytes || !(last.end == state.end)) {
+        mine.sequence = std::max(last.sequence, state.synced_commit) + 1;
+        mine.data_bytes = state.data_bytes;
+        mine.committed_ns = realtime_ns();
+        mine.state_sequence = state.sequence;
+        mine.end = state.end;
+        mine.check = check_of(mine, salt);
+        const auto place = static_cast<int64_t>(place_of_commit(mine.sequence));
+        if (const int done = write_whole(calls, opened, bytes_of(mine), place); done != 0) return done;
+        if (const int done = calls.sync(opened); done != 0) return done;
+    } else if (state.synced_commit >= last.sequence) {
         return 0;
-    commit_slot mine{};
-    mine.sequence = std::max(last.sequence, state.synced_commit) + 1;
-    mine.data_bytes = state.data_bytes;
-    mine.committed_ns = realtime_ns();
-    mine.state_sequence = state.sequence;
-    mine.end = state.end;
-    mine.check = check_of(mine, salt);
-    if (const int done =
-            write_whole(calls, opened, bytes_of(mine), static_cast<int64_t>(place_of_commit(mine.sequence)));
-        done != 0)
-        return done;
-    return calls.sync(opened);
+    }
+    // A commit counts when a state says that a sync followed it: both slots do, as the writer's close() leaves them.
+    state.synced_commit = mine.sequence;
+    for (int slot = 0; slot < 2; ++slot) {
+        ++state.sequence;
+        state.check = check_of(state, salt);
+        const auto place = static_cast<int64_t>(place_of_state(state.sequence));
+        if (const int done = write_whole(calls, opened, bytes_of(state), place); done != 0) return done;
+    }
+    return 0;
 }
 
 class bringing {
@@ -150,12 +160,17 @@ class bringing {
         struct stat there {};
         file_calls& calls = container_.calls();
         if (!parse_dropping_name(data.view().substr(data.view().rfind('/') + 1), name)) return;
-        if (mark.read(container_, data.view()) != 0 || mark.host() != reading().host) return;
+        const int marked = mark.read(container_, data.view());
+        // A mark that was not written to its end does not say it, but its name does.
+        if ((marked == 0 ? mark.host() : name.host) != reading().host) return;
         // Its writer is asked for first: what that has begun before it ended is there then.
         if (is_alive(name.pid) || is_held_open(container_)) return;
         const short_name index = with_kind(data.view(), dropping_kind::index);
-        if (calls.status_at(container_.directory(), index.c_str(), there) == -ENOENT)
+        if (calls.status_at(container_.directory(), index.c_str(), there) != -ENOENT) return;
+        if (marked == 0)
             brought_data::discard(container_, data.view(), mark);
+        else if (marked == -EIO)
+            calls.remove_at(container_.directory(), staged_name(data.view()).c_str(), false);
     }
 
     reader_options reading() const {
@@ -319,8 +334,9 @@ void clean_stage(const std::string& stage, const std::string& root, const std::v
         folders.push_back(at->path().filename());
     for (const std::string& id : folders) {
         const std::string folder = all + "/" + id;
-        if (!was_below(root, folder + "/" + std::string(origin_name))) continue;
         const auto found = known.find(id);
+        // Whoever is killed while it says whose folder this is leaves it unsaid.
+        if (found == known.end() && !was_below(root, folder + "/" + std::string(origin_name))) continue;
         std::vector<std::string> files;
         for (fs::directory_iterator at(folder, why), end; !why && at != end; at.increment(why))
             files.push_back(at->path().filename());
