@@ -57,6 +57,7 @@ def size_of(command: Sequence[str], environment: Mapping[str, str] = os.environ)
 def crowding(size: Size, targets: int, limit: float = GOOD_LOAD, stripes: int = STRIPES_OF_A_LOG) -> Crowding:
     """Of one file of each rank, `stripes` wide, on so many targets."""
     per_node = size.per_node or 1
+    stripes = min(stripes, targets)
     at_limit = logs(targets, [], stripes=stripes, limit=limit, per_node=per_node).ranks_at_limit
     load = load_table(targets, stripes, [size.ranks])[0].load
     by_nodes = load_table(targets, stripes, [size.nodes])[0].load if size.nodes else None

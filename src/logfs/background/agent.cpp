@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -212,7 +213,7 @@ class agent {
     agent_report report_;
     std::map<std::string, known> known_;
     std::string remarks_;
-    std::string said_;
+    std::optional<std::string> said_;  ///< none: what an agent before this one said may be there
 };
 
 }  // namespace

@@ -286,7 +286,7 @@ def test_logs_are_spread_over_backends(logs: Path, tmp_path: Path) -> None:
     backends = [tmp_path / name for name in "abc"]
     for backend in backends:
         backend.mkdir()
-    script = f"for i in 1 2 3 4 5 6 7 8 9; do echo $i >> {logs}/f; done; cat {logs}/f; mv {logs}/f {logs}/g"
+    script = f"for i in 1 2 3 4 5 6 7 8 9; do /bin/echo $i >> {logs}/f; done; cat {logs}/f; mv {logs}/f {logs}/g"
     done = halcyon("run", "--log", logs, "--backends", ",".join(map(str, backends)), "--", "sh", "-c", script)
     assert done.stdout.split() == list("123456789"), done.stderr
     assert "of 9 writers" in done.stderr
@@ -313,8 +313,8 @@ def test_processes_of_a_node_write_one_log(logs: Path) -> None:
 
 
 def test_a_crowd_is_told_of(logs: Path) -> None:
-    command = ("mpirun", "-n", "2", "true")
+    command = ("mpirun", "-n", "4", "true")
     done = halcyon("run", "--log", logs, "--log-targets", "1", "--", *command)
-    assert "2 processes that write one file make 2 logs on 1 storage target: load 4.00" in done.stderr
+    assert "4 processes that write one file make 4 logs on 1 storage target: load 4.00" in done.stderr
     done = halcyon("run", "--log", logs, "--log-targets", "1", "--logs-per", "node", "--", *command)
     assert "storage target" not in done.stderr

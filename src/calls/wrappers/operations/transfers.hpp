@@ -114,6 +114,12 @@ struct copy {
         return static_cast<int64_t>(moved);
     }
 
+  protected:
+    /// The kernel moves nothing to the end of a file by these calls: a piece behind another one would not be one write.
+    [[nodiscard]] bool appends(int to) const {
+        return destination ? destination.appends() : (direct::flags_of(to) & O_APPEND) != 0;
+    }
+
   private:
     int64_t take(int from, off_t* offset, char* out, size_t bytes) const {
         const iovec piece{out, bytes};
@@ -143,13 +149,13 @@ struct copy {
 struct copy_range : copy {
     bool claims(int from, const off_t*, int to, const off_t*, size_t, unsigned) { return either(from, to); }
     int64_t perform(int from, off_t* from_offset, int to, off_t* to_offset, size_t bytes, unsigned) const {
-        return move(from, from_offset, to, to_offset, bytes);
+        return appends(to) ? -EBADF : move(from, from_offset, to, to_offset, bytes);
     }
 };
 struct send_file : copy {
     bool claims(int to, int from, const off_t*, size_t) { return either(from, to); }
     int64_t perform(int to, int from, off_t* offset, size_t bytes) const {
-        return move(from, offset, to, nullptr, bytes);
+        return appends(to) ? -EINVAL : move(from, offset, to, nullptr, bytes);
     }
 };
 
