@@ -322,12 +322,22 @@ bool turn_agent::may_tell_phase() const {
     return !informed_ && state_.under_way > 0 && stop_.has_told() && lease_.any() && lease_.id() == stop_.lease();
 }
 
+void turn_agent::say_registration() {
+    registration what = how_.job;
+    what.processes = std::max(what.processes, state_.processes);
+    processes_told_ = state_.processes;
+    say(what);
+}
+
 void turn_agent::say_phase() {
     if (!in_phase_ || !registered_ || !may_tell_phase()) return;
     const bool is_off = told_rest_.is_off(state_) && now_s_ - asked_s_ >= how_.pause_s;
     if (informed_ && !is_off) return;
     if (is_unsent_ && now_s_ - asked_s_ < heartbeat_s_) return;
     is_unsent_ = false;
+    // As long as a shell and what it started for a moment are counted, not all processes seem to have begun.
+    const bool are_fewer = state_.processes > 0 && state_.processes < processes_told_;
+    if (are_fewer && how_.job.processes < processes_told_) say_registration();
     inform what;
     what.phase = phase_;
     what.operation = state_.operation;
@@ -479,12 +489,7 @@ const agent_effects& turn_agent::advance(double now_s) {
         if (registered_) say(coordinate::withdraw{});
         registered_ = false;
     }
-    if (connected_ && !withdraws_ && state_.processes > processes_told_) {
-        registration what = how_.job;
-        what.processes = std::max(what.processes, state_.processes);
-        processes_told_ = state_.processes;
-        say(what);
-    }
+    if (connected_ && !withdraws_ && state_.processes > processes_told_) say_registration();
     note_silence();
     note_phases();
     if (!closes_) say_all();

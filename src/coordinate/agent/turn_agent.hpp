@@ -158,6 +158,7 @@ class turn_agent {
     [[nodiscard]] int64_t phase_bytes() const;
     void say_all();
     [[nodiscard]] bool may_tell_phase() const;
+    void say_registration();
     void say_phase();
     void say_progress();
     void keep_lease();

@@ -35,6 +35,31 @@ TEST_F(turn_agents, register_once_more_when_there_are_more_processes) {
     EXPECT_EQ(look(), transcript{"page standing, 2000 bytes"});
 }
 
+/// A shell has ended, or become the program that it was to start.
+TEST_F(turn_agents, tell_of_fewer_processes_with_the_next_phase) {
+    join();
+    node.processes = 1;
+    advance();
+    EXPECT_EQ(look(), transcript{}) << "programs that end one by one do not concern anybody";
+    node.waiting = 1;
+    advance();
+    const transcript said = look();
+    ASSERT_GE(said.size(), 2U);
+    EXPECT_EQ(said[0], "register processes 1");
+    EXPECT_TRUE(said[1].starts_with("inform")) << said[1];
+}
+
+TEST_F(turn_agents, tell_of_no_fewer_processes_than_the_whole_job_has) {
+    job.processes = 2;
+    agent.emplace(turn_agent::settings{.job = job}, now_s);
+    join();
+    node.processes = node.waiting = 1;
+    advance();
+    const transcript said = look();
+    ASSERT_FALSE(said.empty());
+    EXPECT_TRUE(said[0].starts_with("inform")) << said[0];
+}
+
 /// Its clock was set back, or it is one that was replaced: it would be heard for ever, and its grants refused.
 TEST_F(turn_agents, leave_a_coordinator_of_an_epoch_before_one_that_they_have_seen) {
     join();
