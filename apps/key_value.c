@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 _Noreturn void stop(const char* format, ...) {
     va_list values;
@@ -14,6 +15,9 @@ _Noreturn void stop(const char* format, ...) {
     vfprintf(stderr, format, values);
     va_end(values);
     fputc('\n', stderr);
+    // MPICH's mpirun drops what it has not read yet when it hears that a rank aborts.
+    const struct timespec moment = {.tv_nsec = 200000000};
+    nanosleep(&moment, NULL);
     MPI_Abort(MPI_COMM_WORLD, 2);
     exit(2);
 }
