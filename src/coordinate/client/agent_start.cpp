@@ -1,7 +1,5 @@
 #include "coordinate/client/agent_start.hpp"
 
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,15 +7,12 @@
 #include <algorithm>
 #include <string_view>
 
-#include "base/clock.hpp"
 #include "base/detached_program.hpp"
+#include "calls/state/detached_child.hpp"
 #include "calls/state/direct_call.hpp"
 #include "calls/state/own_thread.hpp"
 #include "coordinate/client/page_access.hpp"
 
-// base/detached_start.hpp does the same for programs that know of Halcyon. Here nothing may be allocated by the
-// application's malloc, no call may pass its wrappers, and no child may be there that its wait() would find: so the
-// agent is a grandchild, made by direct system calls.
 namespace halcyon::coordinate::page_access {
 namespace direct = calls::direct;
 
@@ -120,24 +115,10 @@ struct program {
 };
 program what;
 
-/// In the second child, which becomes the agent.
+/// In the second child.
 void become(void*) {
-    direct::call(SYS_setsid);
-    for (int fd = 0; fd <= 2; ++fd) {
-        const int opened = direct::open("/dev/null", fd == 0 ? O_RDONLY : O_WRONLY);
-        if (opened >= 0 && opened != fd) {
-            direct::call(SYS_dup3, opened, fd, 0);
-            direct::close(opened);
-        }
-    }
-    direct::call(SYS_dup3, what.ready, ready_descriptor, 0);
-    direct::call(SYS_close_range, ready_descriptor + 1, ~0U, 0);
-    const uint64_t none = 0;
-    direct::call(SYS_rt_sigprocmask, SIG_SETMASK, direct::address(&none), 0, sizeof none);
-    const long result = direct::call(SYS_execve, direct::address(what.path), direct::address(what.arguments),
-                                     direct::address(what.environment));
+    what.error = calls::become_detached(what.ready, what.path, what.arguments, what.environment);
     what.step = "HALCYON_AGENT";
-    what.error = static_cast<int>(-result);
 }
 
 /// In the first child, which starts the second and ends at once: so that is none of the application's.
@@ -164,17 +145,7 @@ const char* why_not_started(const agent_environment& environment) {
 /// What the agent says by the pipe: null, it is ready; or why it is not.
 const char* hear(int pipe, int64_t until_ns) {
     char answer[1 + longest_reason_to_starter + 1] = {};
-    long got = -EINTR;
-    while (got == -EINTR) {
-        const int64_t left = std::max<int64_t>(until_ns - monotonic_ns(), 0);
-        const timespec limit{left / 1'000'000'000, left % 1'000'000'000};
-        pollfd waits{pipe, POLLIN, 0};
-        got = direct::call(SYS_ppoll, direct::address(&waits), 1, direct::address(&limit), 0, 0);
-        if (got > 0)
-            got = direct::read(pipe, answer, sizeof answer - 1);
-        else if (got == 0)
-            got = -ETIMEDOUT;
-    }
+    const long got = calls::hear_detached(pipe, until_ns, answer, sizeof answer - 1);
     if (got > 0 && answer[0] == '1') return nullptr;
     if (got > 0)
         snprintf(what.why, sizeof what.why, "the agent cannot run: %s", answer + 1);

@@ -1,17 +1,16 @@
 #include "logfs/backend/stage_agent.hpp"
 
-#include <poll.h>
-#include <signal.h>
-
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <string_view>
 
+#include "base/clock.hpp"
 #include "base/detached_program.hpp"
 #include "base/fnv.hpp"
 #include "calls/backends/mounts.hpp"
+#include "calls/state/detached_child.hpp"
 #include "calls/state/direct_call.hpp"
 #include "calls/state/own_thread.hpp"
 #include "calls/state/standard_error.hpp"
@@ -20,8 +19,6 @@
 
 extern char** environ;
 
-// As coordinate/client/agent_start.hpp starts its agent: nothing may be allocated by the application's malloc, no call
-// may pass its wrappers, and no child may be there that its wait() would find.
 namespace halcyon::logfs::stage_agent {
 namespace {
 
@@ -32,7 +29,7 @@ constexpr int64_t place_of_agent = 0;
 constexpr int64_t place_of_users = 1;
 constexpr size_t most_words = 64;
 constexpr size_t room_for_words = 8192;
-constexpr int longest_start_ms = 10'000;
+constexpr int64_t longest_start_ns = 10'000'000'000;
 
 constinit settings how{};
 constinit std::atomic<bool> is_ensured{false};
@@ -82,22 +79,9 @@ void copy_environment() {
     what.environment[kept] = nullptr;
 }
 
-/// In the second child, which becomes the agent.
+/// In the second child.
 void become(void*) {
-    direct::call(SYS_setsid);
-    for (int fd = 0; fd <= 2; ++fd) {
-        const int opened = direct::open("/dev/null", fd == 0 ? O_RDONLY : O_WRONLY);
-        if (opened >= 0 && opened != fd) {
-            direct::call(SYS_dup3, opened, fd, 0);
-            direct::close(opened);
-        }
-    }
-    direct::call(SYS_dup3, what.ready, ready_descriptor, 0);
-    direct::call(SYS_close_range, ready_descriptor + 1, ~0U, 0);
-    const uint64_t none = 0;
-    direct::call(SYS_rt_sigprocmask, SIG_SETMASK, direct::address(&none), 0, sizeof none);
-    what.error = static_cast<int>(-direct::call(SYS_execve, direct::address(how.program),
-                                                direct::address(what.arguments), direct::address(what.environment)));
+    what.error = calls::become_detached(what.ready, how.program, what.arguments, what.environment);
 }
 
 /// In the first child, which starts the second and ends at once: so that is none of the application's.
@@ -118,13 +102,13 @@ void complain(const char* why) {
 
 /// Until it says that it is ready, so that it does not begin when this process, and the batch job, have ended.
 void hear(int pipe) {
-    const timespec limit{longest_start_ms / 1000, 0};
-    pollfd waits{pipe, POLLIN, 0};
     char answer[1 + longest_reason_to_starter + 1] = {};
-    long got = direct::call(SYS_ppoll, direct::address(&waits), 1, direct::address(&limit), 0, 0);
-    if (got > 0) got = direct::read(pipe, answer, sizeof answer - 1);
+    const long got = calls::hear_detached(pipe, monotonic_ns() + longest_start_ns, answer, sizeof answer - 1);
     if (got > 0 && answer[0] == '1') return;
-    complain(got > 0 ? answer + 1 : got == 0 ? "it ended, or did not come up in time" : "it cannot be heard");
+    complain(got > 0             ? answer + 1
+             : got == 0          ? "it ended before it was ready"
+             : got == -ETIMEDOUT ? "it did not come up in time"
+                                 : "it cannot be heard");
 }
 
 void start() {
