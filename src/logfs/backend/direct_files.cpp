@@ -1,7 +1,6 @@
 #include "logfs/backend/direct_files.hpp"
 
 #include <linux/falloc.h>
-#include <linux/magic.h>
 #include <sys/mman.h>
 
 #include <cerrno>
@@ -9,6 +8,7 @@
 
 #include "calls/backends/hidden_descriptors.hpp"
 #include "calls/state/direct_call.hpp"
+#include "logfs/container/files/rewriting.hpp"
 
 namespace halcyon::logfs {
 namespace {
@@ -16,9 +16,6 @@ namespace {
 namespace direct = calls::direct;
 namespace hidden = calls::hidden_descriptors;
 
-// Of file systems that the kernel's headers do not know.
-constexpr uint32_t zfs_magic = 0x2fc12fc1;
-constexpr uint32_t bcachefs_magic = 0xca451a4e;
 // Of fcntl; the C library's headers have them under other names.
 constexpr int set_lock_of_file = 37;
 constexpr int set_lock_of_file_and_wait = 38;
@@ -134,15 +131,7 @@ class direct_file_calls final : public file_calls {
     bool rewrites_in_place(int fd) override {
         struct statfs system {};
         if (direct::fstatfs(fd, &system) != 0) return false;
-        switch (static_cast<uint32_t>(system.f_type)) {
-            case BTRFS_SUPER_MAGIC:
-            case NILFS_SUPER_MAGIC:
-            case zfs_magic:
-            case bcachefs_magic:
-                return false;
-            default:
-                return true;
-        }
+        return is_rewritten_in_place(static_cast<uint32_t>(system.f_type));
     }
     void* map(int fd, int64_t offset, size_t bytes, int& error) override {
         const long at =

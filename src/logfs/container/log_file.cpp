@@ -56,8 +56,8 @@ result<void> log_file::open(std::string_view path, const writer_identity& who, c
     container_.place_on(how.backends);
     is_unsynced_ = is_new;
     reader_options reading = how.reading;
-    reading.host = {who_.host, strnlen(who_.host, sizeof who_.host)};
-    reading.boot_id = {who_.boot_id, strnlen(who_.boot_id, sizeof who_.boot_id)};
+    reading.host = who_.host_view();
+    reading.boot_id = who_.boot_view();
     reader_.emplace(container_, reading);
     result<void> done = is_new ? result<void>() : take_others();
     if (done.ok() && how.truncates && how.may_write && !is_new && reader_->size() > 0) done = truncate(0);

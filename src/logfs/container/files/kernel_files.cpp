@@ -1,6 +1,5 @@
 #include <dirent.h>
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/vfs.h>
@@ -9,13 +8,10 @@
 #include <cerrno>
 
 #include "logfs/container/files/file_calls.hpp"
+#include "logfs/container/files/rewriting.hpp"
 
 namespace halcyon::logfs {
 namespace {
-
-// Of file systems that the kernel's headers do not know.
-constexpr uint32_t zfs_magic = 0x2fc12fc1;
-constexpr uint32_t bcachefs_magic = 0xca451a4e;
 
 /// Again for as long as signals interrupt it; -errno where it fails.
 template <class Call>
@@ -113,15 +109,7 @@ class kernel final : public file_calls {
     bool rewrites_in_place(int fd) override {
         struct statfs system {};
         if (uninterrupted([&] { return ::fstatfs(fd, &system); }) != 0) return false;
-        switch (static_cast<uint32_t>(system.f_type)) {
-            case BTRFS_SUPER_MAGIC:
-            case NILFS_SUPER_MAGIC:
-            case zfs_magic:
-            case bcachefs_magic:
-                return false;
-            default:
-                return true;
-        }
+        return is_rewritten_in_place(static_cast<uint32_t>(system.f_type));
     }
     void* map(int fd, int64_t offset, size_t bytes, int& error) override {
         void* const at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);

@@ -176,8 +176,8 @@ class bringing {
     reader_options reading() const {
         reader_options how;
         how.salvages = true;
-        how.host = {me_.host, strnlen(me_.host, sizeof me_.host)};
-        how.boot_id = {me_.boot_id, strnlen(me_.boot_id, sizeof me_.boot_id)};
+        how.host = me_.host_view();
+        how.boot_id = me_.boot_view();
         return how;
     }
 

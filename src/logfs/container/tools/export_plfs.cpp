@@ -41,8 +41,8 @@ int64_t end_of(const plfs_record& what) {
     return what.logical + static_cast<int64_t>(what.length);
 }
 
-/// Those that may read or write the file may search its directories.
-mode_t directory_mode(mode_t file) {
+/// Those that may read or write the file may search its directories: PLFS keeps writers apart by them, too.
+mode_t plfs_directory_mode(mode_t file) {
     return 0700 | (file & 0777) | ((file & 0444) >> 2) | ((file & 0222) >> 1);
 }
 
@@ -82,8 +82,8 @@ class exporting {
     reader_options reading() const {
         reader_options how;
         how.verifies_data = how_.verifies_data;
-        how.host = {me_.host, strnlen(me_.host, sizeof me_.host)};
-        how.boot_id = {me_.boot_id, strnlen(me_.boot_id, sizeof me_.boot_id)};
+        how.host = me_.host_view();
+        how.boot_id = me_.boot_view();
         return how;
     }
 
@@ -258,7 +258,7 @@ class exporting {
                 static_cast<void>(::fchown(file.get(), mark.st_uid, mark.st_gid) == 0);
             const mode_t of_data = mode_t{0600} | (mark.st_mode & 0666);
             const mode_t of_file = each == access() ? mark.st_mode & 07777 : of_data;
-            if (::fchmod(file.get(), is_directory ? directory_mode(mark.st_mode) : of_file) != 0)
+            if (::fchmod(file.get(), is_directory ? plfs_directory_mode(mark.st_mode) : of_file) != 0)
                 return system_failure(each.string() + ": cannot set its mode", errno);
             if (::fsync(file.get()) != 0 && !(is_directory && errno == EINVAL))
                 return system_failure(each.string() + ": cannot sync", errno);

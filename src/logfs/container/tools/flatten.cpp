@@ -65,8 +65,8 @@ class flattening {
     reader_options reading() const {
         reader_options how;
         how.verifies_data = how_.verifies_data;
-        how.host = {me_.host, strnlen(me_.host, sizeof me_.host)};
-        how.boot_id = {me_.boot_id, strnlen(me_.boot_id, sizeof me_.boot_id)};
+        how.host = me_.host_view();
+        how.boot_id = me_.boot_view();
         return how;
     }
 
@@ -125,7 +125,7 @@ class flattening {
     /// Where the container is to go: of another host nothing is known but what its writers left.
     result<void> expect_no_writer() const {
         if (!is_in_place_ || how_.ignores_writers) return {};
-        const std::string_view here(me_.host, strnlen(me_.host, sizeof me_.host));
+        const std::string_view here = me_.host_view();
         for (uint32_t i = 0; i < reader_.writers().size(); ++i) {
             const dropping& each = reader_.writers()[i];
             if (each.is_closed || each.is_gone) continue;

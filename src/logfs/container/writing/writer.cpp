@@ -57,7 +57,7 @@ int writer::create_droppings(const writer_identity& who, const writer_options& h
     std::memcpy(header.host, who.host, sizeof header.host);
     std::memcpy(header.boot_id, who.boot_id, sizeof header.boot_id);
 
-    const std::string_view host(who.host, strnlen(who.host, sizeof who.host));
+    const std::string_view host = who.host_view();
     host_directory_ = host_directory_of(host, container_.host_directories());
     // Over all backends, also where there is one node; the logs of a node stay together.
     if (container_.has_other_backends() && !how.shares_with_node)

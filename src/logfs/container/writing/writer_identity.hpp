@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string.h>
+
 #include <cstdint>
 #include <string_view>
 
@@ -20,6 +22,8 @@ struct writer_identity {
     int64_t clock_bound_ns = 0;
 
     void set_host(std::string_view name);
+    [[nodiscard]] std::string_view host_view() const { return {host, strnlen(host, sizeof host)}; }
+    [[nodiscard]] std::string_view boot_view() const { return {boot_id, strnlen(boot_id, sizeof boot_id)}; }
 
     /// Host, boot, pid and clock of this process, as the system says.
     static writer_identity of_this_process();
