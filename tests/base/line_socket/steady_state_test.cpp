@@ -22,10 +22,11 @@ void* operator new(size_t bytes) {
     if (void* const memory = std::malloc(bytes)) return memory;
     throw std::bad_alloc();
 }
-void operator delete(void* memory) noexcept {
+// Where it is inlined, GCC sees free() behind new.
+[[gnu::noinline]] void operator delete(void* memory) noexcept {
     std::free(memory);
 }
-void operator delete(void* memory, size_t) noexcept {
+[[gnu::noinline]] void operator delete(void* memory, size_t) noexcept {
     std::free(memory);
 }
 

@@ -21,7 +21,9 @@ namespace halcyon::logfs {
 class mounted_log {
   public:
     mounted_log() {
-        start_backends({"node1", -1});
+        backend_settings how;
+        how.host = "node1";
+        start_backends(how);
         EXPECT_EQ(files_.start(folder_.path().c_str()), 0);
     }
     [[nodiscard]] log_backend& files() { return files_; }

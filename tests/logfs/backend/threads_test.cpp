@@ -52,7 +52,7 @@ class log_threads : public log_test {
 /// The text of a line of 8 characters.
 struct line {
     explicit line(int number) { snprintf(text, sizeof text, "%07d\n", number); }
-    char text[9];
+    char text[16];  // of which 8, and a zero, are the line
 };
 
 opened_file* written_by_handler = nullptr;
