@@ -7,34 +7,15 @@ rank.
 
 import shutil
 import sys
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from logged_writers import LOGS, PLAIN, Ranks, run_here
-from rounds import Rounds, unmet
-
-from halcyon.errors import HalcyonError, UnavailableError
-from halcyon.layers.preload import find_library
+from logged_writers import LOGS, PLAIN, Ranks, run_here, run_in_memory
+from rounds import Rounds
 
 ROOM = "logfs"
 RANKS = Ranks(4)
 WRITE: Mapping[str, object] = {"block": 47 << 10, "blocks": 1024, "files": 0, "sync": 0, "do": "write"}
-
-
-def main() -> int:
-    try:
-        find_library()
-    except UnavailableError as why:
-        unmet(ROOM, "nn_overhead", str(why))
-        return 0
-    try:
-        with tempfile.TemporaryDirectory(dir="/dev/shm") as name:
-            measure(Path(name))
-    except HalcyonError as why:
-        print(f"error: {why}", file=sys.stderr)
-        return 1
-    return 0
 
 
 def measure(folder: Path) -> None:
@@ -59,4 +40,4 @@ def write(place: Path, *, is_logged: bool) -> float:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_in_memory(ROOM, "nn_overhead", measure))

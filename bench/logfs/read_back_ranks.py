@@ -6,35 +6,18 @@ lie in memory. The time goes from before the open to the end of the last rank.
 """
 
 import sys
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from logged_writers import LOGS, PLAIN, Ranks, run_here
-from rounds import Rounds, unmet
+from logged_writers import LOGS, PLAIN, Ranks, run_here, run_in_memory
+from rounds import Rounds
 
-from halcyon.errors import HalcyonError, UnavailableError
-from halcyon.layers.preload import find_library
+from halcyon.errors import HalcyonError
 
 ROOM = "logfs"
 RANKS = Ranks(4)
 SIZE: Mapping[str, object] = {"block": 47 << 10, "blocks": 1024, "files": 1, "sync": 0}
 READ = SIZE | {"do": "read", "shift": 1}
-
-
-def main() -> int:
-    try:
-        find_library()
-    except UnavailableError as why:
-        unmet(ROOM, "read_back_ranks", str(why))
-        return 0
-    try:
-        with tempfile.TemporaryDirectory(dir="/dev/shm") as name:
-            measure(Path(name))
-    except HalcyonError as why:
-        print(f"error: {why}", file=sys.stderr)
-        return 1
-    return 0
 
 
 def measure(folder: Path) -> None:
@@ -59,4 +42,4 @@ def measure(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_in_memory(ROOM, "read_back_ranks", measure))

@@ -5,12 +5,16 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Mapping, Sequence
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from halcyon.errors import HalcyonSystemError
-from halcyon.layers.preload import preloading
+from rounds import unmet
+
+from halcyon.errors import HalcyonError, HalcyonSystemError, UnavailableError
+from halcyon.layers.preload import find_library, preloading
 from halcyon.testbed.bed import Bed
 from halcyon.testbed.place import BRICKS, MOUNTS
 
@@ -53,6 +57,22 @@ def outputs_of(printed: str) -> dict[str, Output]:
     if not found:
         raise HalcyonSystemError(f"a writer printed no times: {' '.join(printed.split())[-_LAST_WORDS:]}")
     return found
+
+
+def run_in_memory(room: str, figure: str, measure: Callable[[Path], None]) -> int:
+    """The bench of one figure, whose files lie in memory: its exit code."""
+    try:
+        find_library()
+    except UnavailableError as why:
+        unmet(room, figure, str(why))
+        return 0
+    try:
+        with tempfile.TemporaryDirectory(dir="/dev/shm") as name:
+            measure(Path(name))
+    except HalcyonError as why:
+        print(f"error: {why}", file=sys.stderr)
+        return 1
+    return 0
 
 
 def program_of(app: str) -> str:
