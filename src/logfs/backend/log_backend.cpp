@@ -265,11 +265,12 @@ int log_backend::open_again(handle opened, int flags, handle& again) {
     }
     if ((flags & O_DIRECTORY) != 0) return -ENOTDIR;
     log_node& node = *now.node;
+    if (!state::nodes.share(node, opened)) return -EBADF;
     const int64_t failed = with_ready(
         node, [&](log_node& of) -> int64_t { return expect_access(of.file().of().directory(), of.is_plfs(), flags); });
-    if (failed != 0) return static_cast<int>(failed);
-    state::nodes.share(node);
-    return finish(node, flags, again);
+    if (failed == 0) return finish(node, flags, again);
+    state::nodes.release(node);
+    return static_cast<int>(failed);
 }
 
 void log_backend::close(handle opened) {
@@ -297,10 +298,11 @@ void log_backend::close(handle opened) {
 int log_backend::descriptor_of(handle opened, int flags) {
     const calls::blocked_signals whole;
     const open_handle& file = state::handles.of(opened);
-    if (file.node == nullptr)
+    log_node* const node = file.node;
+    if (node == nullptr)
         return static_cast<int>(direct::call(SYS_openat, file.directory, direct::address("."),
                                              O_RDONLY | O_DIRECTORY | (flags & (O_CLOEXEC | O_NONBLOCK))));
-    return static_cast<int>(with_ready(*file.node, [&](log_node& of) -> int64_t {
+    return static_cast<int>(with_open_node(*node, opened, [&](log_node& of) -> int64_t {
         if (of.is_plfs()) return -ENOSYS;
         const int directory = of.file().of().directory();
         const int kept = flags & (O_APPEND | O_NONBLOCK | O_CLOEXEC);
@@ -356,8 +358,9 @@ ssize_t log_backend::path_of(handle opened, char* out, size_t room) {
     const open_handle& file = state::handles.of(opened);
     char text[PATH_MAX + 64];
     size_t length = 0;
-    if (file.node != nullptr) {
-        length = file.node->is_removed() ? 0 : file.node->path(text, sizeof text);
+    if (log_node* const node = file.node; node != nullptr) {
+        length = node->is_removed() ? 0 : node->path(text, sizeof text);
+        if (!state::handles.is_open(opened)) return -EBADF;
     } else {
         length = direct::path_of(file.directory, text, sizeof text);
         if (std::string_view(text, length).ends_with(" (deleted)")) length = 0;
@@ -375,6 +378,7 @@ int log_backend::next_entry(handle directory, uint64_t& after, entry& out) {
     open_handle& of = state::handles.of(directory);
     if (of.node != nullptr) return -ENOTDIR;
     const held_lock alone(of.listing_lock);
+    if (!state::handles.is_open(directory)) return -EBADF;
     if (of.listing == nullptr)
         of.listing = static_cast<directory_listing*>(direct_files().take_pages(sizeof(directory_listing)));
     if (of.listing == nullptr) return -ENOMEM;

@@ -30,8 +30,9 @@ int64_t total_of(const iovec* pieces, int count) {
 
 /// With the node of an open container, ready and locked; what `work` returns, or -errno.
 template <class Work>
-int64_t with_open(const open_handle& file, int64_t of_directory, Work work) {
-    return file.node == nullptr ? of_directory : with_ready(*file.node, work);
+int64_t with_open(calls::file_backend::handle opened, int64_t of_directory, Work work) {
+    log_node* const node = state::handles.of(opened).node;
+    return node == nullptr ? of_directory : with_open_node(*node, opened, work);
 }
 
 /// As much as there is; at the end of the file, behind a look at whether that is still there.
@@ -83,39 +84,41 @@ void tell_of_mapping(std::string_view path) {
 
 ssize_t log_backend::read(handle opened, const iovec* pieces, int count, int64_t offset) {
     if (offset < 0) return -EINVAL;
-    const open_handle& file = state::handles.of(opened);
-    if (file.node == nullptr) return -EISDIR;
-    return with_ready_at_once(*file.node, [&](log_node& of) { return read_pieces(of, pieces, count, offset); });
+    log_node* const node = state::handles.of(opened).node;
+    if (node == nullptr) return -EISDIR;
+    return with_open_node_at_once(*node, opened, [&](log_node& of) { return read_pieces(of, pieces, count, offset); });
 }
 
 ssize_t log_backend::write(handle opened, const iovec* pieces, int count, int64_t offset) {
     if (offset < 0) return -EINVAL;
     const open_handle& file = state::handles.of(opened);
-    if (file.node == nullptr) return -EBADF;
+    log_node* const node = file.node;
+    if (node == nullptr) return -EBADF;
+    const int flags = file.flags;
     const int64_t bytes = total_of(pieces, count);
-    return with_ready_at_once(*file.node, [&](log_node& of) -> int64_t {
+    return with_open_node_at_once(*node, opened, [&](log_node& of) -> int64_t {
         if (bytes == 0) return 0;
         const auto written = of.file().write(offset, pieces, count);
-        return written.ok() ? synced(of, file.flags, *written) : error_of(written.why());
+        return written.ok() ? synced(of, flags, *written) : error_of(written.why());
     });
 }
 
 ssize_t log_backend::append(handle opened, const iovec* pieces, int count, int64_t& offset) {
-    const open_handle& file = state::handles.of(opened);
+    const int flags = state::handles.of(opened).flags;
     const int64_t bytes = total_of(pieces, count);
-    return with_open(file, -EBADF, [&](log_node& of) -> int64_t {
+    return with_open(opened, -EBADF, [&](log_node& of) -> int64_t {
         if (bytes == 0) return 0;
         const auto written = of.file().append(pieces, count);
         if (!written) return error_of(written.why());
         offset = written->offset;
-        return synced(of, file.flags, written->bytes);
+        return synced(of, flags, written->bytes);
     });
 }
 
 int log_backend::stat(handle opened, struct stat& out) {
     const open_handle& file = state::handles.of(opened);
     if (file.node == nullptr) return direct_files().status(file.directory, out);
-    return static_cast<int>(with_open(file, 0, [&](log_node& of) -> int64_t {
+    return static_cast<int>(with_open(opened, 0, [&](log_node& of) -> int64_t {
         if (const auto fresh = of.file().refresh(); !fresh) return error_of(fresh.why());
         return of.status(out);
     }));
@@ -123,7 +126,7 @@ int log_backend::stat(handle opened, struct stat& out) {
 
 int log_backend::resize(handle opened, int64_t bytes) {
     if (bytes < 0) return -EINVAL;
-    return static_cast<int>(with_open(state::handles.of(opened), -EINVAL, [&](log_node& of) {
+    return static_cast<int>(with_open(opened, -EINVAL, [&](log_node& of) {
         of.has_unpublished = true;
         const int done = error_of(of.file().truncate(bytes));
         return int64_t{done != 0 ? done : of.publish()};
@@ -137,7 +140,7 @@ int log_backend::reserve(handle opened, int mode, int64_t offset, int64_t bytes)
     constexpr int keeps_size = FALLOC_FL_KEEP_SIZE;
     const bool erases = mode == (FALLOC_FL_PUNCH_HOLE | keeps_size) || (mode & ~keeps_size) == FALLOC_FL_ZERO_RANGE;
     if (!erases && (mode & ~keeps_size) != 0) return -EOPNOTSUPP;
-    return static_cast<int>(with_open(state::handles.of(opened), -EBADF, [&](log_node& of) -> int64_t {
+    return static_cast<int>(with_open(opened, -EBADF, [&](log_node& of) -> int64_t {
         log_file& file = of.file();
         if (const auto fresh = file.refresh(); !fresh) return error_of(fresh.why());
         const auto size = file.size();
@@ -156,14 +159,14 @@ int log_backend::reserve(handle opened, int mode, int64_t offset, int64_t bytes)
 int log_backend::sync(handle opened, bool /*data_only*/) {
     const open_handle& file = state::handles.of(opened);
     if (file.node == nullptr) return static_cast<int>(direct::call(SYS_fsync, file.directory));
-    return static_cast<int>(with_open(file, 0, [&](log_node& of) -> int64_t {
+    return static_cast<int>(with_open(opened, 0, [&](log_node& of) -> int64_t {
         if (const int failed = of.sync(); failed != 0) return failed;
         return error_of(of.file().refresh());
     }));
 }
 
 int64_t log_backend::next_of(handle opened, int whence, int64_t offset, int64_t size) {
-    return with_open(state::handles.of(opened), -EINVAL, [&](log_node& of) -> int64_t {
+    return with_open(opened, -EINVAL, [&](log_node& of) -> int64_t {
         const auto next = whence == SEEK_DATA ? of.file().next_data(offset) : of.file().next_hole(offset);
         if (!next) return error_of(next.why());
         if (*next >= 0) return *next;
@@ -177,16 +180,17 @@ int log_backend::lock(handle opened, int command, struct flock& range) {
     const open_handle& file = state::handles.of(opened);
     const bool releases = command != F_GETLK && range.l_type == F_UNLCK;
     // A twin's descriptor goes with it, and with that the locks of the process.
-    if (file.node != nullptr && node_use::interrupted(*file.node) != nullptr) return -ENOLCK;
-    const int64_t fd = with_open(file, file.directory, [&](log_node& of) -> int64_t {
+    log_node* const node = file.node;
+    if (node != nullptr && node_use::interrupted(*node) != nullptr) return -ENOLCK;
+    const int64_t fd = with_open(opened, file.directory, [&](log_node& of) -> int64_t {
         if (releases) static_cast<void>(of.publish());
         return of.placeholder();
     });
     if (fd < 0) return static_cast<int>(fd);
     // Not with the node's lock: it may take long, and a signal may end it.
     const auto done = static_cast<int>(direct::call(SYS_fcntl, fd, command, direct::address(&range)));
-    if (done != 0 || command == F_GETLK || releases || file.node == nullptr) return done;
-    return static_cast<int>(with_open(file, 0, [&](log_node& of) {
+    if (done != 0 || command == F_GETLK || releases || node == nullptr) return done;
+    return static_cast<int>(with_open(opened, 0, [&](log_node& of) {
         of.has_record_locks = true;
         return error_of(of.file().refresh());
     }));
@@ -195,14 +199,15 @@ int log_backend::lock(handle opened, int command, struct flock& range) {
 int log_backend::lock_whole(handle opened, int fd, int operation) {
     const open_handle& file = state::handles.of(opened);
     const bool releases = (operation & ~LOCK_NB) == LOCK_UN;
-    if (releases && file.node != nullptr) with_open(file, 0, [&](log_node& of) -> int64_t { return of.publish(); });
+    if (releases && file.node != nullptr) with_open(opened, 0, [&](log_node& of) -> int64_t { return of.publish(); });
     const auto done = static_cast<int>(direct::call(SYS_flock, fd, operation));
     if (done != 0 || releases) return done;
-    return static_cast<int>(with_open(file, 0, [&](log_node& of) -> int64_t { return error_of(of.file().refresh()); }));
+    return static_cast<int>(
+        with_open(opened, 0, [&](log_node& of) -> int64_t { return error_of(of.file().refresh()); }));
 }
 
 int64_t log_backend::map(handle opened, void* at, size_t bytes, int protection, int flags, int64_t offset) {
-    const int64_t mapped = with_open(state::handles.of(opened), -ENODEV, [&](log_node& of) -> int64_t {
+    const int64_t mapped = with_open(opened, -ENODEV, [&](log_node& of) -> int64_t {
         if (const auto fresh = of.file().refresh(); !fresh) return error_of(fresh.why());
         return map_copy(of, at, bytes, protection, flags, offset);
     });

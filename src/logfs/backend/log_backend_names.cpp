@@ -260,8 +260,9 @@ int log_backend::set_times(const char* path, bool follow, const timespec times[2
 template <class OfDirectory, class OfContainer>
 int log_backend::change(handle opened, OfDirectory of_directory, OfContainer of_container) {
     const open_handle& file = state::handles.of(opened);
-    if (file.node == nullptr) return static_cast<int>(of_directory(file.directory));
-    return static_cast<int>(with_ready(*file.node, [&](log_node& of) -> int64_t {
+    log_node* const node = file.node;
+    if (node == nullptr) return static_cast<int>(of_directory(file.directory));
+    return static_cast<int>(with_open_node(*node, opened, [&](log_node& of) -> int64_t {
         const auto fresh = of.file().refresh();
         return fresh.ok() ? of_container(of) : error_of(fresh.why());
     }));

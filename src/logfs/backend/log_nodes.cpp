@@ -18,14 +18,26 @@
 
 namespace halcyon::logfs {
 
+/// None that this thread is about to use: it has still to find that this was closed.
 log_node* log_nodes::make() {
-    void* const room = direct_files().take_pages(sizeof(log_node));
+    void* room = nullptr;
+    {
+        const held_lock all(lock_);
+        log_node** at = &unused_;
+        while (*at != nullptr && node_use::interrupted(**at) != nullptr) at = &(*at)->next;
+        room = *at;
+        if (*at != nullptr) *at = (*at)->next;
+    }
+    if (room == nullptr) room = direct_files().take_pages(sizeof(log_node));
     return room == nullptr ? nullptr : new (room) log_node(*how_);
 }
 
+/// Its memory stays that of a node: who is about to use it, while another thread or a handler closes it, takes its lock
+/// before it can see that (with_open_node). It holds nothing of the node when it does.
 void log_nodes::give_back(log_node* node) {
-    node->~log_node();
-    direct_files().return_pages(node, sizeof(log_node));
+    const held_lock all(lock_);
+    node->next = unused_;
+    unused_ = node;
 }
 
 log_node*& log_nodes::chain_of(uint64_t device, uint64_t inode) {
@@ -141,9 +153,15 @@ int log_nodes::create(const char* path, mode_t mode, log_node*& out) {
     return 0;
 }
 
-void log_nodes::share(log_node& node) {
-    const held_lock all(lock_);
-    ++node.references;
+bool log_nodes::share(log_node& node, calls::file_backend::handle opened) {
+    {
+        const held_lock all(lock_);
+        if (node.references == 0) return false;
+        ++node.references;
+    }
+    if (state::handles.is_open(opened)) return true;
+    release(node);
+    return false;
 }
 
 void log_nodes::release(log_node& node) {
@@ -206,6 +224,7 @@ void log_nodes::after_fork() {
     lock_.forget_others();
     for (log_node* const first : chains_)
         for (log_node* at = first; at != nullptr; at = at->next) at->forget();
+    for (log_node* at = unused_; at != nullptr; at = at->next) at->lock.forget_others();
 }
 
 void log_nodes::before_exec() {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "calls/backends/file_backend.hpp"
 #include "calls/state/blocked_signals.hpp"
 #include "logfs/backend/log_node.hpp"
 #include "logfs/backend/whole_path.hpp"
@@ -23,8 +24,8 @@ class log_nodes {
     int take(int fd, const char* path, log_node*& out);
     /// A new container. -EEXIST: something has the name.
     int create(const char* path, mode_t mode, log_node*& out);
-    /// One more user.
-    void share(log_node& node);
+    /// One more user of what `opened` has open. False: somebody closed that meanwhile.
+    bool share(log_node& node, calls::file_backend::handle opened);
     /// One less; the last one closes it, or, where its thread is in the middle of a use, leaves that to its end.
     void release(log_node& node);
     /// Closes a node that nobody has any more.
@@ -53,7 +54,7 @@ class log_nodes {
     static constexpr size_t chain_count = 256;
 
     log_node* make();
-    static void give_back(log_node* node);
+    void give_back(log_node* node);
     [[nodiscard]] log_node*& chain_of(uint64_t device, uint64_t inode);
     [[nodiscard]] log_node* find(uint64_t device, uint64_t inode);
     void add(log_node& node);
@@ -62,12 +63,13 @@ class log_nodes {
     log_node* add_or_share(log_node& fresh);
     int wait_for(log_node& known, log_node*& out);
     int open_twin(const log_node& of, log_node*& out);
-    static void close_twin(log_node& of, log_node& twin);
+    void close_twin(log_node& of, log_node& twin);
     void forget(log_node& node);
 
     const node_settings* how_ = nullptr;
     process_lock lock_;
     log_node* chains_[chain_count] = {};
+    log_node* unused_ = nullptr;
 };
 
 /// Removes the container at this path, which has no name that applications know, unless a process has it open.

@@ -53,7 +53,7 @@ class node_use {
     bool ends_node_ = false;
 };
 
-/// What `work` returns of the node, locked; or -errno.
+/// What `work` returns of the node, locked; or -errno. The caller is one of its users.
 template <class Work>
 int64_t with_held(log_node& node, Work work) {
     if (node_use::interrupted(node) != nullptr) [[unlikely]]
@@ -71,12 +71,24 @@ int64_t with_ready(log_node& node, Work work) {
     });
 }
 
+/// Likewise, of the node that `opened` has open. -EBADF: another thread or a handler closed that meanwhile, and the
+/// node may be another container's (log_nodes::give_back).
+template <class Work>
+int64_t with_open_node(log_node& node, calls::file_backend::handle opened, Work work) {
+    return with_held(node, [&](log_node& of) -> int64_t {
+        if (!state::handles.is_open(opened)) return -EBADF;
+        const int failed = of.ready();
+        return failed != 0 ? failed : work(of);
+    });
+}
+
 /// Likewise, without system calls of its own.
 template <class Work>
-int64_t with_ready_at_once(log_node& node, Work work) {
+int64_t with_open_node_at_once(log_node& node, calls::file_backend::handle opened, Work work) {
     if (node_use::interrupted(node) != nullptr) [[unlikely]]
         return state::nodes.with_twin(node, work);
     const node_use alone(node);
+    if (!state::handles.is_open(opened)) return -EBADF;
     if (const int failed = node.ready(); failed != 0) return failed;
     return work(node);
 }

@@ -17,17 +17,21 @@ calls::file_backend::handle open_handles::add(log_node* node, int directory, int
         entry.directory = directory;
         entry.node = node;
         entry.listing = nullptr;
-        return number + 1;
+        return uint64_t{entry.generation.load(std::memory_order_relaxed)} << 32 | (number + 1);
     }
     return 0;
 }
 
 void open_handles::drop(calls::file_backend::handle handle) {
     open_handle& entry = of(handle);
-    if (entry.directory >= 0) calls::hidden_descriptors::close(entry.directory);
-    if (entry.listing != nullptr) direct_files().return_pages(entry.listing, sizeof(directory_listing));
+    entry.generation.fetch_add(1, std::memory_order_release);
+    if (entry.directory >= 0) {
+        const held_lock alone(entry.listing_lock);
+        calls::hidden_descriptors::close(entry.directory);
+        if (entry.listing != nullptr) direct_files().return_pages(entry.listing, sizeof(directory_listing));
+        entry.listing = nullptr;
+    }
     entry.node = nullptr;
-    entry.listing = nullptr;
     entry.is_taken.store(false, std::memory_order_release);
 }
 

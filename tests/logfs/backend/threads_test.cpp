@@ -152,7 +152,8 @@ TEST_F(log_threads, a_handler_that_jumps_out_of_a_write_leaves_the_file_to_all) 
     opened_file file(files(), path("f"), O_CREAT | O_RDWR);
     const handler jumps(SIGALRM, jump_in_handler);
     volatile int lines = 0;
-    for (volatile int round = 0; round < rounds; round = round + 1) {
+    volatile int round = 0;
+    while (round < rounds) {
         if (sigsetjmp(out_of_handler, 1) == 0) {
             signal_in(200 + 7 * round);
             for (;;) {  // nothing that a jump could leave in the middle of malloc
@@ -164,6 +165,7 @@ TEST_F(log_threads, a_handler_that_jumps_out_of_a_write_leaves_the_file_to_all) 
         }
         std::thread other([&] { EXPECT_EQ(file.write("other\n", 8'000'000), 6); });
         other.join();
+        round = round + 1;
     }
     EXPECT_GT(writers_of("f"), 1) << "no handler came in the middle of a write";
     EXPECT_EQ(file.read(6, 8'000'000), "other\n");
@@ -200,6 +202,53 @@ TEST_F(log_threads, a_handler_may_close_the_file_that_its_thread_is_writing_to) 
     EXPECT_EQ(file.size(), 8 * int64_t{lines});
     for (int number = 0; number < lines; ++number)
         ASSERT_EQ(file.read(8, 8 * int64_t{number}), line(number).text) << number;
+}
+
+/// Several writers: some have found the file open, and wait for the one that is in a write, when it is closed.
+TEST_F(log_threads, a_file_that_another_thread_closes_is_written_to_or_closed) {
+    constexpr int rounds = 100;
+    constexpr int writers = 4;
+    std::atomic<calls::file_backend::handle> shared{0};
+    std::atomic<int> written[writers] = {};
+    std::atomic<int> late{0};
+    std::atomic<bool> ends{false};
+    const auto number_of = [](int writer, int index) { return writers * index + writer; };
+    std::vector<std::thread> all;
+    for (int self = 0; self < writers; ++self)
+        all.emplace_back([&, self] {
+            while (!ends.load()) {
+                const calls::file_backend::handle now = shared.load();
+                if (now == 0) continue;
+                const int number = number_of(self, written[self].load());
+                line next(number);
+                const iovec piece{next.text, 8};
+                const ssize_t done = files().write(now, &piece, 1, 8 * int64_t{number});
+                if (done == 8)
+                    ++written[self];
+                else if (done == -EBADF)
+                    ++late;
+                else
+                    ADD_FAILURE() << done;
+            }
+        });
+    for (int round = 0; round < rounds; ++round) {
+        calls::file_backend::handle opened = 0;
+        ASSERT_EQ(files().open(path("f").c_str(), O_CREAT | O_RDWR, 0644, opened), 0);
+        shared = opened;
+        const int before = written[0].load();
+        while (written[0].load() == before) sched_yield();
+        files().close(opened);
+    }
+    ends = true;
+    for (std::thread& writer : all) writer.join();
+    EXPECT_GT(late.load(), 0);
+    opened_file file(files(), path("f"), O_RDONLY);
+    for (int writer = 0; writer < writers; ++writer) {
+        for (int index = 0; index < written[writer].load(); ++index) {
+            const int number = number_of(writer, index);
+            ASSERT_EQ(file.read(8, 8 * int64_t{number}), line(number).text) << number;
+        }
+    }
 }
 
 TEST_F(log_threads, a_thread_that_is_cancelled_leaves_no_lock) {
