@@ -101,11 +101,13 @@ TEST_F(flattening_in_place, says_how_much_it_is_about_to_write) {
     EXPECT_EQ(announced, 5'000'000);
 }
 
-/// Readers find the container or the whole file, whenever the process dies; and the next one ends what that began.
+/// Readers find the container or the whole file, whenever the process dies; and the next one ends what that began. About
+/// one in two dies too late to be stopped, however fast the machine is.
 TEST_F(flattening_in_place, shows_all_of_it_whenever_it_is_killed) {
     std::mt19937_64 random(11);
     int replaced = 0;
     int kept = 0;
+    double longest_us = 3000;
     for (int round = 0; round < 120; ++round) {
         const std::string text = tests::as_text(tests::random_bytes(random, 200'000 + random() % 1000));
         make(text);
@@ -118,7 +120,7 @@ TEST_F(flattening_in_place, shows_all_of_it_whenever_it_is_killed) {
         }
         char byte = 0;
         ASSERT_EQ(::read(ready[0], &byte, 1), 1);
-        ::usleep(static_cast<useconds_t>(random() % 3000));
+        ::usleep(static_cast<useconds_t>(std::uniform_real_distribution(0.0, longest_us)(random)));
         kill(child, SIGKILL);
         int status = 0;
         waitpid(child, &status, 0);
@@ -127,6 +129,7 @@ TEST_F(flattening_in_place, shows_all_of_it_whenever_it_is_killed) {
         ASSERT_FALSE(WIFEXITED(status) && WEXITSTATUS(status) != 0);
         if (fs::is_directory(path_)) {
             ++kept;
+            longest_us *= 1.25;
             log_file file;
             file.open(path_, writer_identity::of_this_process(), {}).value();
             tests::bytes all(text.size() + 1);
@@ -135,6 +138,7 @@ TEST_F(flattening_in_place, shows_all_of_it_whenever_it_is_killed) {
             ASSERT_EQ(tests::as_text(all), text);
         } else {
             ++replaced;
+            longest_us /= 1.25;
             ASSERT_EQ(file_text(path_), text);
         }
         ASSERT_TRUE(finish_flattening(folder_.path()).ok());
