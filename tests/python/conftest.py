@@ -1,6 +1,7 @@
 """What tests of several folders need."""
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,10 @@ if Path(halcyon.__file__).resolve().parents[1] == _SOURCES:
     # Programs that tests start, in whatever folder, import this package, too: its name in the environment may be
     # relative, and another checkout's may be installed.
     os.environ["PYTHONPATH"] = os.pathsep.join([str(_SOURCES), *filter(None, [os.environ.get("PYTHONPATH")])])
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A shell starts what goes on in the background so: tests press Ctrl-C all the same.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

@@ -44,11 +44,14 @@ class Nodes:
 
 
 def are_possible() -> bool:
-    """Namespaces can be made here."""
+    """Namespaces can be made here, and entered."""
     name = f"halcyon-try-{getpid()}"
     try:
         _ip("netns", "add", name)
-        _ip("netns", "del", name)
+        try:
+            _ip("-n", name, "link", "set", "lo", "up")
+        finally:
+            _ip("netns", "del", name)
     except (OSError, subprocess.CalledProcessError):
         return False
     return True

@@ -94,7 +94,7 @@ class Mounted:
             self.process.send_signal(signal.SIGTERM)
             try:
                 status = self.process.wait(LIMIT_S)
-                assert not checks or status == 0, self.log.read_text()
+                assert not checks or status == 0, f"status {status}: {self.log.read_text()}"
             except subprocess.TimeoutExpired:
                 where = self.where_it_waits()
                 self.kill()
