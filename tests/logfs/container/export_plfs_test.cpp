@@ -122,7 +122,7 @@ TEST_F(exported, containers_have_the_files_that_plfs_makes) {
     plfs_name name;
     const std::string index = only_one("dropping.index.");
     ASSERT_TRUE(index.starts_with("hostdir."));
-    ASSERT_TRUE(parse_plfs_name(index.substr(index.rfind('/') + 1), name)) << index;
+    ASSERT_TRUE(parse_plfs_name(std::string_view(index).substr(index.rfind('/') + 1), name)) << index;
     EXPECT_EQ(name.host, host);
     EXPECT_EQ(name.pid, ::getpid());
     plfs_record what{};

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <cstring>
 #include <string_view>
 
 /// Names in a container: `halcyon-container`, `hostdir.<n>/index.<host>.<pid>.<created>` and `hostdir.<n>/data.…`.
@@ -27,9 +26,7 @@ class short_name {
     short_name() = default;
     explicit short_name(std::string_view text) { add(text); }
     short_name& add(std::string_view text) {
-        const size_t bytes = text.size() < room - 1 - size_ ? text.size() : room - 1 - size_;
-        std::memcpy(text_ + size_, text.data(), bytes);
-        size_ += bytes;
+        size_ += text.copy(text_ + size_, room - 1 - size_);
         text_[size_] = '\0';
         return *this;
     }
