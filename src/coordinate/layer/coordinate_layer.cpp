@@ -296,6 +296,8 @@ void coordinate_layer::metadata(calls::call_record& record, const calls::next_ca
         take_turn(takers_[at], metadata_bytes, operation::metadata, record, next);
     else
         next(record);
+    const bool is_made = record.function == static_cast<uint16_t>(calls::call_id::mknod) && record.error == 0;
+    if (is_made && !file_mounts::is_stored_kind(static_cast<mode_t>(record.argument))) files_.leave_out(record.file);
     const size_t turned_out = files_.find(record.file);
     // The first open of a burst: where it led to is known only now.
     if (at == file_mounts::nowhere && turned_out != file_mounts::nowhere && alone)

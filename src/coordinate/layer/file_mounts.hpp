@@ -1,5 +1,10 @@
 #pragma once
 
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -24,11 +29,17 @@ class file_mounts {
         return table_ != nullptr;
     }
 
-    /// Any thread: entries are single words.
+    /// Any thread: entries are single words. Pipes, sockets and terminals lie nowhere: what goes through them takes
+    /// none of the storage, and whoever is at the other end may be waiting for the turn.
     void name(uint32_t file, std::string_view path) {
-        table_->entries[file % capacity].store(tag_of(file) | static_cast<uint32_t>(mount_of(path) + 1),
-                                               std::memory_order_relaxed);
+        const size_t at = mount_of(path);
+        lies(file, at != nowhere && is_stored(path) ? at : nowhere);
     }
+    /// A pipe or the like was made there just now.
+    void leave_out(uint32_t file) { lies(file, nowhere); }
+
+    /// By the mode of a file. Of the devices, those of blocks are storage.
+    static bool is_stored_kind(mode_t mode) { return !S_ISFIFO(mode) && !S_ISSOCK(mode) && !S_ISCHR(mode); }
 
     [[nodiscard]] size_t find(uint32_t file) const {
         const uint32_t entry = table_->entries[file % capacity].load(std::memory_order_relaxed);
@@ -40,6 +51,20 @@ class file_mounts {
     [[nodiscard]] size_t mount_of(std::string_view path) const { return coordinate::mount_of(*shared_, path); }
 
   private:
+    void lies(uint32_t file, size_t at) {
+        table_->entries[file % capacity].store(tag_of(file) | static_cast<uint32_t>(at + 1), std::memory_order_relaxed);
+    }
+    /// Also what is not there yet, and what lost its name.
+    static bool is_stored(std::string_view path) {
+        char name[PATH_MAX];
+        if (path.size() >= sizeof name) return true;
+        name[path.copy(name, path.size())] = '\0';
+        struct stat found {};
+        const long failed = calls::direct::call(SYS_newfstatat, AT_FDCWD, calls::direct::address(name),
+                                                calls::direct::address(&found), 0);
+        return failed != 0 || is_stored_kind(found.st_mode);
+    }
+
     static constexpr uint32_t capacity = 1U << 17U;
     static constexpr uint32_t tag_of(uint32_t file) { return file / capacity << 8U; }
     struct table {
