@@ -58,7 +58,7 @@ class speed_window {
         ends.bytes -= first_.bytes;
         ends.seconds -= first_.seconds;
         if (ends.seconds < least_s || ends.bytes < least_calls * under_way_ * call_bytes_) return {};
-        ends.begun_ago_s = since_s_ - first_.seconds;
+        ends.begun_ago_s = std::max(0.0, since_s_ - first_.seconds);
         begin(std::max(0.0, since_s_ - now_.seconds));
         return ends;
     }

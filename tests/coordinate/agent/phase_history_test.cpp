@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <random>
 
 namespace halcyon::coordinate {
 namespace {
@@ -138,4 +140,22 @@ TEST(phase_history, takes_few_windows_in_which_the_node_wrote_alone_for_no_usual
 }
 
 }  // namespace
+
+TEST(speed_window, has_begun_at_a_time_that_is_past_whatever_is_reported) {
+    std::mt19937_64 random(7);
+    int told = 0;
+    for (int round = 0; round < 2000; ++round) {
+        speed_window window;
+        for (int report = 0; report < 50; ++report) {
+            const int64_t bytes = random() % 3 == 0 ? 0 : static_cast<int64_t>(random() % 4) << 20U;
+            const double seconds = std::ldexp(1.0, -static_cast<int>(random() % 12));
+            const auto known = window.add(bytes, seconds, static_cast<int64_t>(random() % 3));
+            ASSERT_GE(known.begun_ago_s, 0) << round;
+            ASSERT_GE(known.seconds, 0) << round;
+            told += known.seconds > 0 ? 1 : 0;
+        }
+    }
+    EXPECT_GT(told, 1000);
+}
+
 }  // namespace halcyon::coordinate
