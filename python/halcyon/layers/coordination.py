@@ -116,12 +116,14 @@ class Turns:
 
 
 _WHY = {
-    "calls_let_silent": "no coordinator answered; `halcyon coordinator top` tells whether it runs",
+    "calls_let_silent": "{silent}",
     "calls_let_starving": "{} had waited for as long as any call may",
     "calls_let_locks": "{} came while a process of the job held a file lock",
     "calls_let_others": "{} must not wait (non-blocking calls, MPI-IO in the background)",
 }
 """Why calls went on out of turn, by the counts of coordinate_layer.cpp; `{}` is their number."""
+_NO_ANSWER = "no coordinator answered; `halcyon coordinator top` tells whether it runs"
+_NO_AGENT = "an agent died, without which processes that run go on unasked to their end; or no coordinator answered"
 _PAST = {
     "requests of io_submit": "requests of io_submit (libaio) that did not wait, on files anywhere: {}",
     "io_uring": "rings of io_uring, whose reads and writes did not wait, on files anywhere: {}",
@@ -163,7 +165,8 @@ def turns_in_words(turns: Turns, coordinated: Sequence[str] = ()) -> list[str]:
     """One line of all; before it, one of all that went on out of turn with its reasons, and what else went wrong."""
     counts = turns.counts
     said = []
-    reasons = [words.format(plural(counts[key], "call")) for key, words in _WHY.items() if counts[key]]
+    silent = _NO_AGENT if turns.agents.lost else _NO_ANSWER
+    reasons = [words.format(plural(counts[key], "call"), silent=silent) for key, words in _WHY.items() if counts[key]]
     if unasked := counts["bytes_unasked"]:
         said.append(f"{size(unasked)} moved out of turn: {'; '.join(reasons) or _NO_CALL_WAITED}")
     elif reasons:

@@ -56,6 +56,9 @@ std::string path_of(const config_value& value) {
     std::string path = given.lexically_normal().string();
     while (path.size() > 1 && path.ends_with('/')) path.pop_back();
     if (!is_line(path)) value.refuse("'" + printable(path) + "'; expected no control characters");
+    for (const char* const family : {"=unix:", "=tcp:"})
+        if (path.find(family) != std::string::npos)
+            value.refuse("'" + printable(path) + "'; expected no '" + family + "', behind which an address begins");
     if (path.size() >= shared_file_system::longest_path)
         value.refuse("a path of " + std::to_string(path.size()) + " bytes; expected fewer than " +
                      std::to_string(shared_file_system::longest_path));
@@ -173,10 +176,18 @@ void parse_service(const config_value& from, coordinator_entry& entry) {
     if (const auto v = from.find("epoch-file")) reached.epoch_file = path_of(*v);
 }
 
+/// Where a daemon is found: one that does not run yet.
+socket_address fixed_address_of(const config_value& value) {
+    socket_address given = address_of(value);
+    if (given.is_tcp() && given.port == 0)
+        value.refuse("'" + given.text() + "'; expected a port, since nobody could find one that the system chooses");
+    return given;
+}
+
 void parse_addresses(const config_value& from, coordinator_entry& entry) {
-    if (!from.is(yaml::node_kind::sequence)) return entry.addresses.push_back(address_of(from));
+    if (!from.is(yaml::node_kind::sequence)) return entry.addresses.push_back(fixed_address_of(from));
     for (const config_value& each : from.items()) {
-        entry.addresses.push_back(address_of(each));
+        entry.addresses.push_back(fixed_address_of(each));
         if (std::ranges::count(entry.addresses, entry.addresses.back()) > 1)
             each.refuse("'" + entry.addresses.back().text() + "' is there twice");
     }
@@ -220,6 +231,14 @@ void parse_settings(const config_value& from, settings& how) {
         for (const auto& [name, weight] : accounts->entries()) how.account_weights[name] = weight.number();
 }
 
+/// A daemon is of one coordinator.
+void check_addresses(const config_value& given, const coordinator_entry& entry, const coordinators& before) {
+    for (const coordinator_entry& other : before.entries)
+        for (const socket_address& address : entry.addresses)
+            if (std::ranges::find(other.addresses, address) != other.addresses.end())
+                given.refuse("'" + address.text() + "' is the address of '" + other.name + "' already");
+}
+
 coordinators build(const config_value& root) {
     coordinators all;
     std::map<std::string, std::string> owner_of;  // of paths
@@ -235,6 +254,7 @@ coordinators build(const config_value& root) {
             if (!added) each.refuse("'" + entry.paths.back() + "' is coordinated by '" + known->second + "' already");
         }
         parse_addresses(*value.find("address"), entry);
+        check_addresses(*value.find("address"), entry, all);
         parse_service(value, entry);
         parse_election(value, entry);
         parse_settings(value, entry.how);

@@ -74,7 +74,7 @@ def test_sockets_of_munged_are_those_of_the_file(tmp_path: Path) -> None:
     except UnavailableError as why:
         pytest.skip(str(why))
     file = tmp_path / "coordinators.yaml"
-    one = "  {0}: {{paths: [/{0}, /more/{0}], address: 'tcp:host:7000'{1}}}\n"
+    one = "  {0}: {{paths: [/{0}, /more/{0}], address: 'tcp:host-{0}:7000'{1}}}\n"
     file.write_text("halcyon: 1\ncoordinators:\n" + one.format("a", ", munge-socket: /run/m") + one.format("b", ""))
     assert Coordination(file=file).variables()["HALCYON_MUNGE_SOCKETS"] == "/a=/run/m\n/more/a=/run/m"
     assert "HALCYON_MUNGE_SOCKETS" not in Coordination(("/a=tcp:host:7000",)).variables()
@@ -107,6 +107,10 @@ def test_what_went_on_out_of_turn_is_said_first_with_its_reasons() -> None:
         "1 process did not tell of turns: still running, or lost",
         "2 processes took turns: 1.00 GB in turn; waited for 1.50 s, all threads together",
     ]
+    dead = turns_in_words(Turns(1, counts=counts, agents=Agents(lost=1)))
+    assert dead[0].startswith(
+        "1.00 MB moved out of turn: an agent died, without which processes that run go on unasked"
+    )
     assert turns_in_words(Turns(1, counts=Counter(bytes=1000))) == [
         "1 process took turns: 1.00 kB in turn; waited for 0 s, all threads together"
     ]
