@@ -117,20 +117,31 @@ def _differing(was: Any, now: Any, where: str = "") -> list[str]:
         return [
             said for name in now for said in _differing(was.get(name), now[name], f"{where}.{name}" if where else name)
         ]
-    return [] if was == now else [f"{where} was {_short(was)}, is {_short(now)}"]
+    if was == now:
+        return []
+    texts = _in_words(was), _in_words(now)
+    alike = next(
+        (at for at, (one, other) in enumerate(zip(*texts, strict=False)) if one != other), min(map(len, texts))
+    )
+    before, after = (_around(text, alike) for text in texts)
+    return [f"{where} was {before}, is {after}"]
 
 
 _LONGEST_VALUE = 60
+_LONGEST_ALIKE = 20
 
 
-def _short(value: Any) -> str:
+def _in_words(value: Any) -> str:
     if isinstance(value, list) and value and all(isinstance(one, str) for one in value):
-        text = shlex.join(value)
-    elif value is None:
-        text = "not given"
-    else:
-        text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}…"
+        return shlex.join(value)
+    return "not given" if value is None else json.dumps(value, ensure_ascii=False)
+
+
+def _around(text: str, at: int) -> str:
+    """Of a long text, the part in which it differs from another one."""
+    begin = max(0, at - _LONGEST_ALIKE) if at > _LONGEST_VALUE - _LONGEST_ALIKE else 0
+    end = begin + _LONGEST_VALUE
+    return f"{'…' if begin else ''}{text[begin:end]}{'…' if end < len(text) else ''}"
 
 
 def _row(path: Path, number: int, line: str) -> Row:

@@ -1,7 +1,6 @@
 """Tables for a terminal."""
 
-import os
-import sys
+import shutil
 from collections.abc import Sequence
 
 from rich import box
@@ -24,8 +23,7 @@ _NARROWEST = 16  # of a column of words, which folds
 
 def console_for_tables(elsewhere: int = WIDE) -> Console:
     """As wide as the terminal; `elsewhere` columns where there is none and COLUMNS does not say."""
-    plain = not sys.stdout.isatty() and "COLUMNS" not in os.environ
-    return VisibleConsole(highlight=False, width=elsewhere if plain else None)
+    return VisibleConsole(highlight=False, width=shutil.get_terminal_size((elsewhere, 0)).columns)
 
 
 def print_lines(console: Console, table: Table) -> None:

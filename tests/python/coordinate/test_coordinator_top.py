@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from halcyon.cli import main
 from halcyon.coordinate.printed import print_top
 from halcyon.coordinate.state import Application, Load, Reservation, Top
 from halcyon.printed.tables import console_for_tables
@@ -54,3 +55,24 @@ def test_counts_of_faults_are_said_and_no_others(capsys: pytest.CaptureFixture[s
     counts = ["grants 7", "refused_claims 1", "overdue_stops 2", "own_pauses 3", "own_pauses_s 0.5", "lost_things 1"]
     print_top(Top(replace(LOAD, counts=counts), [], []), "s", console_for_tables(), 30)
     assert "since the epoch began: refused claims 1, overdue stops 2, own pauses 3\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--rows", "0"], "argument --rows: '0'; expected a whole number above 0"),
+        (["--rows", "-1"], "argument --rows: '-1'; expected a whole number above 0"),
+        (["--watch", "nan"], "--watch nan: expected seconds above 0, and at most 86,400"),
+        (["--watch", "inf"], "--watch inf: expected seconds above 0, and at most 86,400"),
+        (["--watch", "0"], "--watch 0: expected seconds above 0, and at most 86,400"),
+    ],
+)
+def test_options_without_a_meaning_are_refused(
+    capsys: pytest.CaptureFixture[str], options: list[str], said: str
+) -> None:
+    try:
+        status = main(["coordinator", "top", *options])
+    except SystemExit as ends:
+        status = ends.code
+    assert status == 2
+    assert said in capsys.readouterr().err

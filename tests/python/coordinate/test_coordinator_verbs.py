@@ -104,7 +104,7 @@ def test_explain_predicts_what_alternatives_cost(start: Start, capfd: pytest.Cap
     [
         (["top", "--address", "unix:/nowhere/at/all"], "halcyon: no coordinator at unix:/nowhere/at/all: No such file"),
         (["top", "--address", "nowhere"], "halcyon: address 'nowhere'; expected unix:/path/to/socket"),
-        (["top", "--address", "unix:@x", "--watch", "0"], "halcyon: --watch 0: expected a time above 0"),
+        (["top", "--address", "unix:@x", "--watch", "0"], "halcyon: --watch 0: expected seconds above 0"),
         (["explain", "-n", "0"], "halcyon: -n 0: expected 1 to 4096"),
     ],
 )

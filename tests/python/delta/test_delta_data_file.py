@@ -76,6 +76,14 @@ def test_runs_of_another_measurement_are_not_mixed(path: Path) -> None:
     assert read(path).runs == RUNS
 
 
+def test_of_long_texts_the_part_is_shown_in_which_they_differ(tmp_path: Path) -> None:
+    was, now = (replace(SETUP, a=replace(SETUP.a, words=("dd", f"of={'x' * 100}{end}"))) for end in ("one", "two"))
+    with DataFile(tmp_path / "runs.jsonl", was, BED):
+        pass
+    with pytest.raises(UsageError, match=r"a\.words was …x{20}one, is …x{20}two\. Name"):
+        DataFile(tmp_path / "runs.jsonl", now, BED)
+
+
 def test_two_measurements_do_not_write_to_one_file(path: Path) -> None:
     with DataFile(path, SETUP, BED), pytest.raises(UsageError, match="another measurement writes to it"):
         DataFile(path, SETUP, BED)

@@ -149,7 +149,10 @@ def test_map_lists_parts(path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert [row[0].split("/")[0].split(".")[0] for row in rows] == ["hostdir", "hole", "hostdir"]
     assert (rows[0][-1], rows[1][-1], rows[2][-1]) == ("100", "–", "200")
     assert "the first 2 of the range, --rows shows more" in said(capfd, "map", path, "--rows", "2")
-    assert "--rows 0: expected a number above 0" in refused(capfd, "map", path, "--rows", "0", code=2)
+    for verb in ("map", "check"):
+        with pytest.raises(SystemExit):
+            refused(capfd, verb, path, "--rows", "0", code=2)
+        assert "argument --rows: '0'; expected a whole number above 0" in capfd.readouterr().err
     assert "--begin: 'x' is no size" in refused(capfd, "map", path, "--begin", "x", code=2)
 
 

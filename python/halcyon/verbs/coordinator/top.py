@@ -5,6 +5,7 @@ import sys
 import time
 
 from halcyon.verbs.coordinator import which
+from halcyon.verbs.rows_option import add_rows
 
 SUMMARY = "show who has the turn at a file system, and who waits how long"
 DESCRIPTION = (
@@ -12,6 +13,8 @@ DESCRIPTION = (
     "expected wait. A last line counts what was refused, lost or timed out. For administrators: root, the user of the "
     "daemon, and users whom its configuration names."
 )
+
+LONGEST_S = 86_400
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         const=2.0,
         help="again and again until Ctrl-C, every SECONDS (default: 2)",
     )
-    parser.add_argument("--rows", metavar="N", type=int, default=30, help="applications shown (default: %(default)s)")
+    add_rows(parser, "applications shown")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -35,14 +38,14 @@ def run(arguments: argparse.Namespace) -> int:
     from halcyon.printed.plain import as_json
     from halcyon.printed.tables import console_for_tables
 
-    if arguments.watch is not None and arguments.watch <= 0:
-        raise UsageError(f"--watch {arguments.watch:g}: expected a time above 0")
+    if arguments.watch is not None and not 0 < arguments.watch <= LONGEST_S:
+        raise UsageError(f"--watch {arguments.watch:g}: expected seconds above 0, and at most {LONGEST_S:,}")
     name, connection = which.connect(arguments)
     with connection:
-        console = console_for_tables()
         try:
             while True:
                 told = ask_top(connection)
+                console = console_for_tables()  # whose terminal may be another size by now
                 if arguments.json:
                     sys.stdout.write(as_json(told))
                 else:

@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from halcyon.verbs.log.container_words import add_json, add_path, ended_by_ctrl_c, print_json
+from halcyon.verbs.rows_option import add_rows
 
 SUMMARY = "say what is wrong with a container, and which bytes that concerns"
 DESCRIPTION = (
@@ -17,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_path(parser)
     parser.add_argument("--no-data", action="store_true", help="do not compare data with their sums: much quicker")
     parser.add_argument("--no-conflicts", action="store_true", help="do not look for bytes that several writers wrote")
-    parser.add_argument("--rows", metavar="N", type=int, default=30, help="findings shown (default: %(default)s)")
+    add_rows(parser, "findings shown")
     add_json(parser)
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from halcyon.verbs.log.container_words import add_json, add_path, ended_by_ctrl_c
+from halcyon.verbs.rows_option import add_rows
 
 if TYPE_CHECKING:
     from halcyon.logfs.tools import FileMap
@@ -22,23 +23,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_path(parser)
     parser.add_argument("--begin", metavar="SIZE", default="0", help="from this byte on, such as 64MiB (default: 0)")
     parser.add_argument("--end", metavar="SIZE", help="up to this byte (default: the end of the file)")
-    parser.add_argument(
-        "--rows", metavar="N", type=int, default=30, help="parts shown (default: %(default)s; --json has all)"
-    )
+    add_rows(parser, "parts shown", "; --json has all")
     add_json(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     from halcyon import logfs
-    from halcyon.errors import UsageError
     from halcyon.logfs.printed import print_map
     from halcyon.printed.plain import as_json, plain
     from halcyon.printed.tables import console_for_tables
     from halcyon.quantities import parse_bytes
 
     path: Path = arguments.path
-    if arguments.rows < 1:
-        raise UsageError(f"--rows {arguments.rows}: expected a number above 0")
     begin = parse_bytes(arguments.begin, "--begin")
     end = None if arguments.end is None else parse_bytes(arguments.end, "--end")
     with ended_by_ctrl_c():
