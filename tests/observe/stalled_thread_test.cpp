@@ -18,8 +18,10 @@
 #include <thread>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "calls/clocks/ticks.hpp"
 #include "calls/record/call_table.hpp"
+#include "calls/state/patience.hpp"
 #include "observe/trace/record_buffer.hpp"
 #include "observe/trace/section_coding.hpp"
 #include "observe/trace/trace_file.hpp"
@@ -129,6 +131,7 @@ struct outcome {
     int64_t kept = 0;  ///< different records of others
     int64_t copies = 0;
     int64_t lost = 0;
+    bool may_have_given_up = false;  ///< others, since it took as long as they wait for a thread that has no core
 };
 
 class stalled_thread : public testing::Test {
@@ -167,7 +170,9 @@ class stalled_thread : public testing::Test {
         }
         found.stopped = !shared_->victim_is_done;
         shared_->may_go_on = true;
+        const int64_t go_on_ns = monotonic_ns();
         EXPECT_TRUE(comes_true([&] { return shared_->others_are_done.load(); }));
+        found.may_have_given_up = monotonic_ns() - go_on_ns >= calls::patience::longest_wait_ns;
         ptrace(PTRACE_DETACH, victim, 0, 0);
         EXPECT_EQ(waitpid(child, &status, 0), child);
         EXPECT_EQ(status, 0);
@@ -258,11 +263,13 @@ TEST_F(stalled_thread, that_never_comes_back_is_counted) {
     for (int64_t step = 1; found.stopped && !HasFailure(); step += 3) {
         SCOPED_TRACE(step);
         found = stopped_after(step, before, flushed::meanwhile);
-        EXPECT_EQ(found.kept, before + others);
-        EXPECT_EQ(found.copies, before + others);
+        EXPECT_EQ(found.copies, found.kept);
         // Where it had no slot yet, its record is appended after the end, to the trace.
-        EXPECT_EQ(found.victims + found.lost, 1);
-        missing += found.lost;
+        EXPECT_EQ(found.kept + found.victims + found.lost, before + others + 1);
+        if (!found.may_have_given_up) {
+            EXPECT_EQ(found.kept, before + others);
+            missing += found.lost;
+        }
     }
     EXPECT_GT(missing, 0);
 }

@@ -13,6 +13,9 @@ namespace halcyon::calls {
 /// the very thread that waits here).
 class patience {
   public:
+    /// Of the first wait in vain.
+    static constexpr int64_t longest_wait_ns = 2'000'000'000;
+
     /// The more often it ended before, the shorter it is: all waits in vain together take twice the longest.
     explicit patience(std::atomic<uint32_t>& ended) : ended_(ended) {}
 
@@ -30,7 +33,6 @@ class patience {
 
   private:
     static constexpr int turns_before_clock = 1000;
-    static constexpr int64_t longest_wait_ns = 2'000'000'000;
 
     std::atomic<uint32_t>& ended_;
     int turns_ = 0;

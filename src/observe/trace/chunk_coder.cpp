@@ -13,6 +13,33 @@ namespace halcyon::observe::trace {
 namespace direct = calls::direct;
 using calls::call_record;
 
+namespace {
+
+/// Waiting, in one chunk, for slots that were taken and not written yet, by threads that lost their cores in between.
+/// Others wait for the coding lock meanwhile, with `patience`, and lose records where that ends: on a busy machine the
+/// processor comes back from each turn given away after milliseconds, so that turns alone do not bound the wait.
+class late_slots {
+  public:
+    /// Gives the processor away; false when the wait has been long enough.
+    bool wait() {
+        if (turns_ == most_turns) return false;
+        direct::yield();
+        const int64_t now = monotonic_ns();
+        if (turns_++ == 0) since_ = now;
+        if (now - since_ >= longest_ns) turns_ = most_turns;
+        return turns_ < most_turns;
+    }
+
+  private:
+    static constexpr int most_turns = 10'000;
+    static constexpr int64_t longest_ns = 100'000'000;
+
+    int turns_ = 0;
+    int64_t since_ = 0;
+};
+
+}  // namespace
+
 anchor anchor_now() {
     return {calls::ticks(), monotonic_ns(), realtime_ns()};
 }
@@ -85,14 +112,12 @@ bool chunk_coder::code_next() {
 /// for readers of the ring.
 bool chunk_coder::code(uint32_t chunk, const slot_set& wanted) {
     call_record* slots = ring_.slots_of(chunk);
-    // A slot may be taken and not written yet, by a thread that lost its core in between.
-    constexpr int longest = 10'000;
-    int tries = 0;
+    late_slots late;
     const size_t count = wanted.count();
     bool in_place = (wanted >> count).none();
     for (uint32_t i = 0; i < chunk_records; ++i) {
         if (!wanted[i]) continue;
-        while (start_of(slots[i]) == 0 && tries++ < longest) direct::yield();
+        while (start_of(slots[i]) == 0 && late.wait()) continue;
         const int64_t start = start_of(slots[i]);
         if (start == 0 || start == calls::abandoned) in_place = false;
     }
