@@ -219,10 +219,13 @@ result<void> shared_file::set_owner(uid_t user, gid_t group) {
     return shown(log_.set_owner(user, group));
 }
 
-/// A view that was read is held (held_view.hpp): a refresh lets it go.
+/// A view that was read is held (held_view.hpp): a refresh lets it go. Others may have used it again meanwhile, and have
+/// written, so that it was closed behind them.
 bool shared_file::rest() {
+    const std::lock_guard alone(opening_);
+    if (!is_open_) return false;
     if (has_read_.exchange(false) && !refresh()) return false;
-    const held alone(log_);
+    const held whole(log_);
     log_.reading()->files().close_all();
     return log_.reading()->memory().used() <= small_index_bytes;
 }
