@@ -22,6 +22,7 @@ module halcyon_turns
     integer, parameter, public :: HALCYON_IO_COORDINATED = 0, HALCYON_IO_SILENT = 1, HALCYON_IO_UNCOORDINATED = 2
     integer, parameter, public :: HALCYON_IO_IDLE = 0, HALCYON_IO_ASKING = 1, HALCYON_IO_HOLDING = 2
     integer, parameter, public :: HALCYON_IO_MAX_HOLDERS = 512, HALCYON_IO_MAX_REASON = 256
+    integer, parameter, public :: HALCYON_IO_MAX_TARGETS = 160
 
     !> The turns of one process at one file system.
     type :: halcyon_io_turns
@@ -34,6 +35,8 @@ module halcyon_turns
         integer(int64) :: bytes = 0, files = 0
         integer :: access = HALCYON_IO_WRITE
         real(real64) :: alone_s = 0, period_s = 0
+        !> Storage targets; not allocated, or of size 0: not known. Numbers below 0 are those of C from 2**31 on.
+        integer, allocatable :: targets(:)
     end type
 
     !> How things are at the file system; io.h describes each member.
@@ -52,6 +55,8 @@ module halcyon_turns
         integer(c_int64_t) :: size_bytes, bytes, files
         integer(c_int) :: access
         real(c_double) :: alone_s, period_s
+        type(c_ptr) :: targets
+        integer(c_int64_t) :: target_count
     end type
 
     type, bind(c) :: c_status
@@ -155,6 +160,7 @@ contains
         type(halcyon_io_info), intent(in) :: info
         integer, intent(out), optional :: ierr
         type(c_info) :: known
+        integer(c_int32_t), allocatable, target :: targets(:)
 
         known%size_bytes = c_sizeof(known)
         known%bytes = info%bytes
@@ -162,6 +168,13 @@ contains
         known%access = int(info%access, c_int)
         known%alone_s = info%alone_s
         known%period_s = info%period_s
+        known%targets = c_null_ptr
+        known%target_count = 0
+        if (allocated(info%targets)) then
+            targets = int(info%targets, c_int32_t)
+            known%target_count = size(targets, kind=c_int64_t)
+            if (known%target_count > 0) known%targets = c_loc(targets)
+        end if
         call conclude(c_prepare(h%handle, known), ierr)
     end subroutine
 

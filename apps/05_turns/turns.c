@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { cells = 1 << 17, phases = 4 };
+enum { cells = 1 << 17, phases = 4, most_targets = HALCYON_IO_MAX_TARGETS };
 
 static void check(int code) {
     if (code == HALCYON_OK) return;
@@ -17,6 +17,10 @@ int main(int argc, char** argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     const char* const path = argc > 1 ? argv[1] : "field";
     const char* const config = argc > 2 ? argv[2] : NULL;
+    uint32_t targets[most_targets]; /* storage targets of the file */
+    uint64_t target_count = 0;
+    for (int i = 3; i < argc && target_count < most_targets; ++i)
+        targets[target_count++] = (uint32_t)strtoul(argv[i], NULL, 10);
 
     halcyon_io_handle h;
     check(halcyon_io_init(config, path, &h));
@@ -30,7 +34,8 @@ int main(int argc, char** argv) {
         for (int i = 0; i < cells; ++i) field[i] = 100 * phase + 10 * rank + 1e-6 * i; /* the simulation computes */
 
         /* Every rank says what it is about to write. The first one waits for the job's turn, the others join it. */
-        const halcyon_io_info info = {.size_bytes = sizeof info, .bytes = sizeof field};
+        const halcyon_io_info info = {
+            .size_bytes = sizeof info, .bytes = sizeof field, .targets = targets, .target_count = target_count};
         check(halcyon_io_prepare(h, &info));
         check(halcyon_io_inform(h));
         if (rank == 0) check(halcyon_io_wait(h));

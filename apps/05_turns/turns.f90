@@ -9,7 +9,8 @@ program turns
     type(halcyon_io_turns) :: h
     type(halcyon_io_status_t) :: status
     type(MPI_File) :: file
-    character(1024) :: path = "field", config
+    character(1024) :: path = "field", config, number
+    integer, allocatable :: targets(:) ! storage targets of the file
     character(12) :: waited
     integer(MPI_OFFSET_KIND) :: place
     integer :: rank, ranks, i, phase, ierr
@@ -24,6 +25,11 @@ program turns
     else
         call halcyon_io_init(path, h)
     end if
+    allocate (targets(max(command_argument_count() - 2, 0)))
+    do i = 1, size(targets)
+        call get_command_argument(i + 2, number)
+        read (number, *) targets(i)
+    end do
     call MPI_File_open(MPI_COMM_WORLD, trim(path), MPI_MODE_CREATE + MPI_MODE_WRONLY, MPI_INFO_NULL, file, ierr)
     if (ierr /= MPI_SUCCESS) call MPI_Abort(MPI_COMM_WORLD, 1)
 
@@ -31,7 +37,7 @@ program turns
         field = [(100*phase + 10*rank + 1e-6_real64*(i - 1), i=1, cells)] ! the simulation computes
 
         ! Every rank says what it is about to write. The first one waits for the job's turn, the others join it.
-        call halcyon_io_prepare(h, halcyon_io_info(bytes=8_int64*cells))
+        call halcyon_io_prepare(h, halcyon_io_info(bytes=8_int64*cells, targets=targets))
         call halcyon_io_inform(h)
         if (rank == 0) call halcyon_io_wait(h)
         call MPI_Barrier(MPI_COMM_WORLD)

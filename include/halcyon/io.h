@@ -27,6 +27,14 @@
  * 4.5 s in which nothing moved (`stalled`), at the latest when somebody has waited for 30 s (`starvation`) and 5 s more
  * have passed (`stop`). What the program does there afterwards goes on beside the others' I/O.
  *
+ * Jobs that use no storage target in common do not wait for each other. A job tells its targets with what else it
+ * prepares (halcyon_io_info); the numbers are the site's, alike for all jobs of a coordinator: on Lustre the index of
+ * the OST, as `lfs getstripe` says it. They are those of all processes of the job that are in a phase. If one of these
+ * does not know its own, or one moves data in a phase that it has not announced, by calls under
+ * `halcyon run --coordinate`, the job counts as using all targets until its phase is over. Until then, targets are
+ * added and none is taken away. Nobody checks them: a job that tells too few moves beside others that use the same
+ * ones, and slows them down and itself.
+ *
  * In a program that `halcyon run --coordinate` started, calls on the file system go on without waiting while the
  * process holds a turn of its own; at other times each of them waits for the job's turn as before.
  *
@@ -56,14 +64,23 @@ typedef enum halcyon_io_access {
     HALCYON_IO_METADATA = 2 /**< creating, opening, renaming and removing files */
 } halcyon_io_access;
 
+/** The most storage targets that are told of a process at a file system. Whoever uses more counts as using all. */
+#define HALCYON_IO_MAX_TARGETS 160
+
 /** What is known of accesses to come, of this process. Set size_bytes, and what is known of the rest; 0: not known. */
 typedef struct halcyon_io_info {
-    uint64_t size_bytes;      /**< sizeof(halcyon_io_info): later releases may know more members */
+    uint64_t size_bytes;      /**< sizeof(halcyon_io_info): a program that was built with an earlier release knows fewer
+                               * members, and tells nothing of the others */
     int64_t bytes;            /**< that this process will move in the phase */
     int64_t files;            /**< that it will open or create; each counts as 4 KiB where `bytes` is not known */
     halcyon_io_access access; /**< what most of the accesses do */
     double alone_s;           /**< time that they take when no other job is there, in seconds */
     double period_s;          /**< from the begin of such a phase to the begin of the next, in seconds */
+    const uint32_t* targets;  /**< storage targets (OSTs, bricks) of all files that this process will use, in any order.
+                               * The caller's: halcyon_io_prepare copies them */
+    uint64_t target_count;    /**< of `targets`; 0: not known, it may use all of them. So does a process with more than
+                               * HALCYON_IO_MAX_TARGETS different ones, or with more than 65,536 numbers, which are not
+                               * read: halcyon_io_prepare succeeds, and halcyon_io_error_message says so */
 } halcyon_io_info;
 
 /** Whether anybody gives turns. */
@@ -122,18 +139,19 @@ typedef struct halcyon_io_turns* halcyon_io_handle;
 HALCYON_API int halcyon_io_init(const char* config, const char* path, halcyon_io_handle* h);
 
 /** Adds what is known of the accesses to come: copies *info on top of what was prepared before. Each level of the
- * program (application, library) may add what it knows, and takes that away with halcyon_io_complete. Of bytes, files
- * and times, the lowest level counts that knows them, which is the outermost of the program; of the kind of access, the
- * topmost. Others are told by halcyon_io_inform. Blocks: never.
+ * program (application, library) may add what it knows, and takes that away with halcyon_io_complete. Of bytes, files,
+ * times and targets, the lowest level counts that knows them, which is the outermost of the program; of the kind of
+ * access, the topmost. Others are told by halcyon_io_inform. Blocks: never.
  * @retval HALCYON_ERROR_USAGE info->size_bytes is not the size of a halcyon_io_info; a number is negative or not
- * finite; no such kind of access; more than 64 levels */
+ * finite; no such kind of access; targets are counted, and the pointer is null; more than 64 levels */
 HALCYON_API int halcyon_io_prepare(halcyon_io_handle h, const halcyon_io_info* info);
 
 /** Takes away what was prepared last. Blocks: never.
  * @retval HALCYON_ERROR_USAGE nothing is prepared */
 HALCYON_API int halcyon_io_complete(halcyon_io_handle h);
 
-/** A phase begins: asks for the turn, and tells what is prepared. Once a phase has begun, tells only what is known now.
+/** A phase begins: asks for the turn, and tells what is prepared. Once a phase has begun, tells only what is known now;
+ * targets that come to be known then are added, and a turn that is held stays.
  * Ask when the I/O could begin: an application that gets the turn and moves nothing for 4.5 s loses it to others that
  * wait. Blocks: never.
  * @retval HALCYON_ERROR_USAGE the handle is not open */

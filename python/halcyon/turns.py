@@ -11,8 +11,10 @@ process that this one was forked off, raises UsageError. halcyon/io.h says how l
 without a coordinator: then nothing waits. One thread at a time uses a `Turns`.
 """
 
+import operator
 import os
-from collections.abc import Iterator
+import warnings
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import TracebackType
@@ -67,17 +69,36 @@ class Turns:
         self._turns = load_compiled("_turns").Turns(os.fspath(path), named)
 
     def prepare(
-        self, *, nbytes: int = 0, files: int = 0, access: Access = "write", alone_s: float = 0, period_s: float = 0
+        self,
+        *,
+        nbytes: int = 0,
+        files: int = 0,
+        access: Access = "write",
+        alone_s: float = 0,
+        period_s: float = 0,
+        targets: Iterable[int] = (),
     ) -> None:
         """Adds what is known of the accesses to come, of this process: io.h's `bytes` and so on; 0: not known.
 
+        `targets` are the storage targets that it will use; none: not known, it may use all of them. So counts a process
+        with more than 160 different ones, of which a warning tells.
+
         Raises:
-            UsageError: a number is negative or not finite, there is no such kind of access, or there are too many
-                levels.
+            UsageError: a number is negative or not finite, there is no such kind of access, a target is no number from
+                0 to 4294967295, or there are too many levels.
         """
         if access not in _ACCESSES:
             raise UsageError(f"access is {access!r}; expected one of {', '.join(_ACCESSES)}")
-        self._turns.prepare(nbytes, files, _ACCESSES.index(access), alone_s, period_s)
+        listed = {operator.index(one) for one in targets}
+        for one in listed:
+            if not 0 <= one < 1 << 32:
+                raise UsageError(f"a storage target is {one}; expected a number from 0 to {(1 << 32) - 1}")
+        self._turns.prepare(nbytes, files, _ACCESSES.index(access), alone_s, period_s, sorted(listed))
+        if len(listed) > load_compiled("_turns").MAX_TARGETS:
+            warnings.warn(
+                f"{len(listed)} storage targets are more than are told of a process: it counts as using all of them",
+                stacklevel=2,
+            )
 
     def complete(self) -> None:
         """Takes away what was prepared last.
@@ -159,6 +180,7 @@ class Turns:
         access: Access = "write",
         alone_s: float = 0,
         period_s: float = 0,
+        targets: Iterable[int] = (),
     ) -> Iterator[Self]:
         """A phase of I/O: prepares, informs and waits; releases and completes at the end of the block.
 
@@ -172,7 +194,7 @@ class Turns:
         if (stage := self.status().stage) != "idle":
             raise UsageError(f"a phase begins while another one is {stage}: release that one first")
         joins = comm is not None and comm.Get_rank() != 0
-        self.prepare(nbytes=nbytes, files=files, access=access, alone_s=alone_s, period_s=period_s)
+        self.prepare(nbytes=nbytes, files=files, access=access, alone_s=alone_s, period_s=period_s, targets=targets)
         try:
             self.inform()
             if not joins:

@@ -7,7 +7,7 @@ program fortran_turns
     type(halcyon_io_turns) :: h, never
     type(halcyon_io_status_t) :: now
     logical :: authorized
-    integer :: ierr, failures = 0
+    integer :: ierr, i, failures = 0
 
     call halcyon_io_init("", h, ierr=ierr)
     call refused("the path is empty", "an empty path")
@@ -34,7 +34,19 @@ program fortran_turns
     call halcyon_io_prepare(h, halcyon_io_info(period_s=-4), ierr)
     call refused("period_s is -4", "a negative period")
 
-    call halcyon_io_prepare(h, halcyon_io_info(bytes=1000_int64, access=HALCYON_IO_READ, period_s=60))
+    call halcyon_io_prepare(h, halcyon_io_info(targets=[(mod(i, HALCYON_IO_MAX_TARGETS), i=1, 1000)]), ierr)
+    call check(ierr == HALCYON_IO_OK, "as many targets as are told, listed more than once")
+    call check(index(halcyon_io_error_message(), "more than") == 0, "nothing to be said of these")
+    call halcyon_io_complete(h)
+    call halcyon_io_prepare(h, halcyon_io_info(targets=[(i, i=0, HALCYON_IO_MAX_TARGETS)]), ierr)
+    call check(ierr == HALCYON_IO_OK, "more targets than are told")
+    call check(index(halcyon_io_error_message(), "161 storage targets are more than the 160") > 0, &
+               "these are all, not: "//halcyon_io_error_message())
+    call halcyon_io_complete(h)
+    call halcyon_io_prepare(h, halcyon_io_info(targets=[integer ::]))
+    call halcyon_io_complete(h)
+
+    call halcyon_io_prepare(h, halcyon_io_info(bytes=1000_int64, access=HALCYON_IO_READ, period_s=60, targets=[3]))
     call halcyon_io_status(h, now)
     call check(now%stage == HALCYON_IO_IDLE, "no phase at first")
     call halcyon_io_inform(h)

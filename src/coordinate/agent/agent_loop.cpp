@@ -186,6 +186,7 @@ void running_agent::advance(size_t at, int64_t now_ns) {
         one.agent.observed(page_.observe(at, one.agent.stop_round(), now_ns));
         const agent_effects& todo = one.agent.advance(in_seconds(now_ns));
         page_.tell_others_move(at, todo.others_move);
+        page_.tell_targets(at, todo.lists_targets, todo.targets_told);
         if (todo.page) page_.publish(at, todo.page->to, todo.page->stop_round, todo.page->bytes);
         if (todo.longest_wait_s && with_.asks_for_starvation) page_.limit_waits(at, *todo.longest_wait_s);
         if (todo.wait) page_.tell_wait(at, todo.wait->expected_s, todo.wait->holders, todo.wait->in_phase);

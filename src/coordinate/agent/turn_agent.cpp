@@ -108,7 +108,9 @@ void turn_agent::note_phases() {
         told_s_ = now_s_;
         first_.begin(now_s_);
         history_.began(now_s_);
+        targets_.begin();
     }
+    if (in_phase_) targets_.look(state_.targets);
     seen_bytes_ = bytes;
     seen_begun_ = state_.begun;
     end_phase_if_over(active);
@@ -117,7 +119,9 @@ void turn_agent::note_phases() {
 void turn_agent::end_phase_if_over(bool active) {
     const bool pauses = now_s_ - active_s_ >= how_.pause_s;
     // A phase that is being stopped says so first.
-    const bool is_over = in_phase_ && !active && (silent_ || !stop_.any()) && (pauses || hands_back_);
+    const bool goes_elsewhere = asks_for_other_targets();
+    const bool rests = !active && (pauses || hands_back_);
+    const bool is_over = in_phase_ && (silent_ || !stop_.any()) && (rests || goes_elsewhere);
     if (is_over && leaves_in_caches()) {
         closes_ = false;
         if (!std::exchange(cleans_up_, true)) clean_caches();
@@ -128,8 +132,16 @@ void turn_agent::end_phase_if_over(bool active) {
     if (closes_) return;
     hands_back_ = false;
     if (!is_over) return;
-    counted_.handed_back += pauses ? 0 : 1;
+    counted_.handed_back += rests && !pauses ? 1 : 0;
     end_phase();
+    if (goes_elsewhere) todo_.look_again = true;  // the next one begins
+}
+
+/// None of those that ask was there when the coordinator was told of the phase, and nothing moves under its lease.
+bool turn_agent::asks_for_other_targets() const {
+    if (!in_phase_ || !informed_ || silent_ || stop_.any() || !lease_.any()) return false;
+    return targets_.are_listed() && targets_.grow() && !state_.targets.told && state_.under_way == 0 &&
+           state_.waiting > 0;
 }
 
 /// Enough for others to notice. Who is the only one keeps a standing turn instead, and cleans when that is called back.
@@ -191,8 +203,9 @@ void turn_agent::say_registration() {
 
 void turn_agent::say_phase() {
     if (!in_phase_ || !registered_ || !may_tell_phase()) return;
+    if (asks_for_other_targets()) return;  // the caches are cleaned first
     const bool is_off = told_rest_.is_off(state_) && now_s_ - asked_s_ >= how_.pause_s;
-    if (informed_ && !is_off) return;
+    if (informed_ && !is_off && !targets_.grow()) return;
     if (is_unsent_ && now_s_ - asked_s_ < heartbeat_s_) return;
     is_unsent_ = false;
     // As long as a shell and what it started for a moment are counted, not all processes seem to have begun.
@@ -207,6 +220,7 @@ void turn_agent::say_phase() {
     what.alone_s = std::min(what.left_s + (alone > 0 ? static_cast<double>(what.bytes_moved) / alone : 0), longest_s);
     what.weight = static_cast<double>(std::max<int64_t>(state_.active, 1));
     what.between_starts_s = std::min(history_.between_starts_s(), longest_s);
+    what.targets = targets_.tell();
     what.round = state_.round;
     what.lease = lease_.id();
     what.fence = fence_;
@@ -317,6 +331,8 @@ permission turn_agent::wanted() const {
 void turn_agent::show() {
     const agent_effects::page_change now{wanted(), stop_.any() ? stop_.round() : 0, lease_.renewed()};
     todo_.others_move = !is_alone();
+    todo_.lists_targets = in_phase_ && targets_.are_listed();
+    todo_.targets_told = in_phase_ && informed_ && !targets_.grow();
     was_alone_ = was_alone_ && is_alone();
     const bool same = shown_ && shown_->to == now.to && shown_->stop_round == now.stop_round;
     if (same && !lease_.renewed()) return;

@@ -13,6 +13,7 @@
 #include "coordinate/agent/told_bytes.hpp"
 #include "coordinate/agent/told_expectation.hpp"
 #include "coordinate/agent/told_rest.hpp"
+#include "coordinate/agent/told_targets.hpp"
 #include "coordinate/page/node_state.hpp"
 #include "coordinate/page/permission.hpp"
 #include "coordinate/protocol/messages.hpp"
@@ -36,6 +37,8 @@ struct agent_effects {
     std::optional<told_wait> wait;         ///< for people
     std::optional<double> longest_wait_s;  ///< that a call may wait: it has become known, or has changed
     bool others_move = false;              ///< or may: for the page, whether or not that has changed
+    bool lists_targets = false;            ///< the phase, as it was told: likewise
+    bool targets_told = false;             ///< all of the phase that were observed
     std::vector<to_coordinator> messages;  ///< none while nobody is connected
     /// The processes must be looked at once more, now that the page has changed, and advance() be called again.
     bool look_again = false;
@@ -67,6 +70,11 @@ struct agent_effects {
 ///
 /// Calls that are under way when a turn is lost go on beside others' turns: no turn is asked for, or kept, for them
 /// alone. Some may never return.
+///
+/// What a phase uses of the storage is what its processes tell, all of them together; it uses all targets where one of
+/// them does not tell, or moves bytes in calls alone. That only grows. But where everybody who had the turn has given
+/// it back, and somebody asks for targets beyond those that it was for, the phase ends, and another one asks for its
+/// turn in its place: these targets may be in use by others.
 ///
 /// What lies in the caches is still moving. So a phase that has left more there than a quarter of a lease ends when
 /// that has reached the storage, where other applications are registered; until then, calls go on under its lease.
@@ -151,6 +159,7 @@ class turn_agent {
     void note_silence();
     void note_phases();
     void end_phase_if_over(bool active);
+    [[nodiscard]] bool asks_for_other_targets() const;
     [[nodiscard]] bool leaves_in_caches() const;
     void clean_caches();
     [[nodiscard]] bool lets_begin() const;
@@ -218,6 +227,7 @@ class turn_agent {
     bool closes_ = false;        ///< the page lets nothing begin, until the processes were looked at again
     told_expectation expected_;  ///< the next one
     told_rest told_rest_;
+    told_targets targets_;
 
     // The lease.
     held_lease lease_;

@@ -45,6 +45,13 @@ phase_forecast known_accesses::after(int64_t moved, double since_s) const {
     return coming;
 }
 
+std::span<const uint32_t> known_accesses::targets() const {
+    const level* const knows =
+        outermost([](const known_access& one) { return one.uses_all_targets || !one.targets.empty() ? 1 : 0; });
+    if (knows == nullptr || knows->known.uses_all_targets) return {};
+    return knows->known.targets;
+}
+
 bool known_accesses::knows_next() const {
     return outermost([](const known_access& one) { return one.period_s; }) != nullptr;
 }

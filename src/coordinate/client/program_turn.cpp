@@ -32,18 +32,25 @@ bool is_being_called_back(uint32_t word) {
 void program_turn::start(page& shared, process_slot& slot, size_t file_system) {
     shared_ = &shared;
     here_ = &shared.file_system[file_system];
+    file_system_ = file_system;
     slot_ = &slot;
     part_ = &slot.at[file_system];
     own_ = &slot.by_itself.at[file_system];
 }
 
-void program_turn::announce(operation what, const std::optional<phase_forecast>& coming) {
+int64_t program_turn::moved() const {
+    return part_->moved.load(relaxed) + part_->unasked.load(relaxed);
+}
+
+void program_turn::announce(operation what, const std::optional<phase_forecast>& coming,
+                            std::span<const uint32_t> targets) {
     const int64_t now_ns = monotonic_ns();
     counted_before_ = own_bytes();
     part_->operation.store(static_cast<uint32_t>(what), relaxed);
     const bool is_new = part_->under_way.load(relaxed) == 0 && part_->waiting.load(relaxed) == 0;
     if (is_new) part_->begun_ns.store(now_ns, relaxed);
     tell(coming);  // before the agent hears of the phase
+    phase_targets(slot_->targets[file_system_]).begin(targets, moved());
     if (is_new) part_->begun.fetch_add(1);
     ask();
     ring_agent(*shared_);
@@ -53,12 +60,22 @@ void program_turn::tell(const std::optional<phase_forecast>& coming) {
     phase_forecast told = coming ? *coming : phase_forecast{};
     if (coming) {
         told.told_ns = monotonic_ns();
-        told.told_bytes = part_->moved.load(relaxed) + part_->unasked.load(relaxed);
+        told.told_bytes = moved();
     }
     told.write_if(part_->forecast, [&] {
         const bool told_before = own_->forecasts.exchange(coming ? 1 : 0) != 0;
         return coming || told_before;
     });
+}
+
+void program_turn::add_targets(std::span<const uint32_t> targets) {
+    if (phase_targets(slot_->targets[file_system_]).add(targets)) ring_agent(*shared_);
+}
+
+/// Where the turn is for all targets, there is nothing to be heard of.
+bool program_turn::are_targets_told() const {
+    return here_->lists_targets.load(std::memory_order_acquire) == 0 ||
+           phase_targets(slot_->targets[file_system_]).are_told();
 }
 
 void program_turn::ask() {
@@ -102,7 +119,8 @@ bool program_turn::enter(bool follows) {
         return (word & turn_word::holds) != 0 ? passage::needed : passage::unasked;
     };
     const auto may = [&](uint32_t word) {
-        return may_begin(word) || has_it || (follows && is_being_called_back(word));
+        const bool begins = may_begin(word) && ((word & turn_word::leased) == 0 || are_targets_told());
+        return begins || has_it || (follows && is_being_called_back(word));
     };
     if (!may(here_->turn.load(std::memory_order_acquire))) return false;
     part_->under_way.fetch_add(1, std::memory_order_seq_cst);
@@ -226,8 +244,10 @@ void program_turn::settle() {
 void program_turn::give_back() {
     if (stage_ == stage::asking) ask_no_more();
     if (stage_ == stage::holding) settle();
-    if (stage_ != stage::idle) ring_agent(*shared_);
+    if (stage_ == stage::idle) return;
     stage_ = stage::idle;
+    phase_targets(slot_->targets[file_system_]).end(moved());
+    ring_agent(*shared_);
 }
 
 }  // namespace halcyon::coordinate

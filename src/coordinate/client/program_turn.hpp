@@ -2,10 +2,12 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "coordinate/client/turn_waiting.hpp"
 #include "coordinate/page/page.hpp"
 #include "coordinate/page/phase_forecast.hpp"
+#include "coordinate/page/phase_targets.hpp"
 #include "coordinate/protocol/operation.hpp"
 
 namespace halcyon::coordinate {
@@ -25,6 +27,8 @@ struct interruption {
 /// that the agent sees one phase from the announcement to the end, and waits for the end when the turn is called back.
 /// While take(), join() or step() sleep, one that asks counts in program_turns::part::blocked, too: only then does the
 /// agent give back what the job has at other file systems.
+/// From its announcement to its end, its storage targets count (page/phase_targets.hpp), too. Under a turn that is for
+/// listed targets it does not begin before the coordinator has heard of its own.
 /// One that goes on out of turn counts in neither (page.hpp: under_way and the turn's word). Nor does one whose wait
 /// was interrupted: its phase stays announced, and asks for the turn again when that is tried or waited for.
 ///
@@ -39,10 +43,13 @@ class program_turn {
     void start(page& shared, process_slot& slot, size_t file_system);
     [[nodiscard]] stage at() const { return stage_; }
 
-    /// A phase begins. `coming`: what is known of it, if anything is; its times are set here.
-    void announce(operation what, const std::optional<phase_forecast>& coming);
+    /// A phase begins. `coming`: what is known of it, if anything is; its times are set here. `targets`: storage
+    /// targets that it will use, in ascending order, each once; none: not known.
+    void announce(operation what, const std::optional<phase_forecast>& coming, std::span<const uint32_t> targets = {});
     /// What is known has changed. Where nothing is any more, the layer's forecasts count again.
     void tell(const std::optional<phase_forecast>& coming);
+    /// A phase that was announced uses these, too.
+    void add_targets(std::span<const uint32_t> targets);
     /// After a wait that was interrupted; at other times nothing is done.
     void ask_again();
 
@@ -79,12 +86,15 @@ class program_turn {
     [[nodiscard]] bool enter(bool follows);
     void hold(passage how);
     void settle();
+    [[nodiscard]] int64_t moved() const;
+    [[nodiscard]] bool are_targets_told() const;
     [[nodiscard]] turn_place place() const { return {*shared_, *here_, *part_}; }
     [[nodiscard]] bool wait_until_taken(bool follows, int64_t most_ns, interruption by);
 
     page* shared_ = nullptr;
     shared_file_system* here_ = nullptr;
     process_slot* slot_ = nullptr;
+    size_t file_system_ = 0;
     process_part* part_ = nullptr;
     program_turns::part* own_ = nullptr;
     stage stage_ = stage::idle;

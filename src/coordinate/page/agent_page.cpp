@@ -129,6 +129,13 @@ void clear(process_part& one) {
     clear(one.forecast);
 }
 
+/// The entries of a list are of no use without their number.
+void clear(shared_targets& one) {
+    for (auto* word : {&one.version, &one.turns, &one.count, &one.told_version}) clear(*word);
+    clear(one.moved_before);
+    clear(one.moved_within);
+}
+
 }  // namespace
 
 result<agent_page> agent_page::create(const settings& wanted) {
@@ -152,6 +159,7 @@ result<agent_page> agent_page::create(const settings& wanted) {
     shared.least_burst = wanted.least_burst;
     shared.magic = page::expected_magic;
     made.published_.resize(wanted.mounts.size());
+    made.targets_.resize(wanted.mounts.size());
     for (size_t i = 0; i < wanted.mounts.size(); ++i) made.limit_waits(i, wanted.starvation_s);
     return made;
 }
@@ -213,6 +221,20 @@ void agent_page::tell_no_turn_reason(size_t file_system, const std::string& why)
     one.no_turn_reason_version.store(version + 2, std::memory_order_release);
 }
 
+/// Whoever waits for that sleeps on the turn's word.
+void agent_page::tell_targets(size_t file_system, bool are_listed, bool told) {
+    shared_file_system& one = shared().file_system[file_system];
+    const uint32_t lists = are_listed ? 1 : 0;
+    if (one.lists_targets.load(relaxed) != lists) one.lists_targets.store(lists, std::memory_order_release);
+    const bool is_news = told && targets_[file_system].tell(shared(), file_system);
+    if (!is_news || !are_listed || was_replaced(file_system)) return;
+    uint32_t word = published_[file_system];
+    const uint32_t again = turn_word::next(word, turn_word::state(word));
+    if (!one.turn.compare_exchange_strong(word, again, std::memory_order_seq_cst)) return;
+    published_[file_system] = again;
+    futex_wake(one.turn);
+}
+
 void agent_page::limit_waits(size_t file_system, double longest_s) {
     shared().file_system[file_system].starvation_ns.store(nanoseconds(longest_s), relaxed);
 }
@@ -236,6 +258,8 @@ node_state agent_page::observe(size_t file_system, uint64_t stop_round, int64_t 
     found.begun = here.past_begun.load(relaxed);
     std::array<int64_t, operation_count> doing{}, did{};
     int64_t for_others = 0;
+    observed_targets& targets = targets_[file_system];
+    targets.begin();
     std::atomic_thread_fence(std::memory_order_seq_cst);
     const uint32_t tried = std::min<uint32_t>(all.tried.load(), page::most_processes);
     for (uint32_t i = 0; i < tried; ++i) {
@@ -262,7 +286,9 @@ node_state agent_page::observe(size_t file_system, uint64_t stop_round, int64_t 
         ++did[what];
         if (under_way + waits > 0) ++found.active, ++doing[what];
         for_others += add_forecast(found, part, in_step, now_ns);
+        targets.look(i, slot, file_system);
     }
+    found.targets = targets.end();
     take_off(found, for_others);
     const auto& counted = found.active > 0 ? doing : did;
     found.operation = static_cast<operation>(std::max_element(counted.begin(), counted.end()) - counted.begin());
@@ -294,6 +320,7 @@ size_t agent_page::free_dead(const std::function<void(const process_slot&)>& unt
             here.past_unasked.fetch_add(bytes_of(part.unasked), relaxed);
             here.past_begun.fetch_add(part.begun.load(relaxed), relaxed);
             clear(part);
+            clear(slot.targets[at]);
         }
         clear(slot.locks);
         for (auto* word : {&slot.told, &slot.inherited_locks, &slot.inherited_gone}) clear(*word);

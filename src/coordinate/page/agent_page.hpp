@@ -10,6 +10,7 @@
 #include "base/shared_memory.hpp"
 #include "coordinate/page/moved_in_step.hpp"
 #include "coordinate/page/node_state.hpp"
+#include "coordinate/page/observed_targets.hpp"
 #include "coordinate/page/page.hpp"
 #include "coordinate/page/replaced_programs.hpp"
 
@@ -41,6 +42,9 @@ class agent_page {
     void tell_wait(size_t file_system, double expected_s, const std::vector<std::string>& holders, int64_t in_phase);
     /// Likewise: why the coordinator gives no turns; "": not known, or it does.
     void tell_no_turn_reason(size_t file_system, const std::string& why);
+    /// For programs that have announced a phase: the turn is for listed targets. `told`: the coordinator has heard of
+    /// those of all phases that were seen at the last look.
+    void tell_targets(size_t file_system, bool are_listed, bool told);
     /// No call waits longer.
     void limit_waits(size_t file_system, double longest_s);
     /// Whether other applications move there, too.
@@ -64,6 +68,7 @@ class agent_page {
   private:
     std::vector<uint32_t> published_;
     mutable moved_in_step moved_in_step_;
+    mutable std::vector<observed_targets> targets_;  ///< by file system
     replaced_programs replaced_;
     shared_memory memory_;
 };

@@ -1,10 +1,21 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "coordinate/protocol/messages.hpp"
 
 namespace halcyon::coordinate {
+
+/// The storage targets that the processes of one node use at one file system, of those that are in a phase now or have
+/// moved bytes since the last look.
+struct node_targets {
+    bool all = false;  ///< one of these processes does not know its targets, or moves in no phase that it has announced
+    bool told = false;                ///< one of them is in a phase since before the coordinator was told last
+    std::vector<uint32_t> some = {};  ///< in ascending order, `most_targets` at most; none with `all`
+
+    bool operator==(const node_targets&) const = default;
+};
 
 /// What the processes of one node and job do at one file system, added up. Times are in seconds.
 struct node_state {
@@ -21,6 +32,7 @@ struct node_state {
     /// Aggregators in a collective call that may still begin a round below the stop.
     int64_t behind = 0;
     coordinate::operation operation = coordinate::operation::write;  ///< of most active processes, or of all
+    node_targets targets;
 
     // By forecast, 0: not known.
     double forecasts = 0;    ///< when the latest was told, by the clock of the page

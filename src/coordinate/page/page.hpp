@@ -35,6 +35,7 @@ struct alignas(64) shared_file_system {
 
     alignas(64) std::atomic<int64_t> pool;  ///< bytes of the lease that no process has taken; may be below 0
     std::atomic<int64_t> in_phase;          ///< jobs that are in a phase, for people; 0: not known
+    std::atomic<uint32_t> lists_targets;    ///< 1: the turn is for storage targets that were listed, not for all
 
     /// Of processes that are gone.
     alignas(64) std::atomic<int64_t> past_moved;
@@ -116,6 +117,23 @@ struct alignas(64) program_turns {
     part at[8];
 };
 
+/// The storage targets of the phases that the program of a process has announced by itself and not ended, at one file
+/// system (phase_targets.hpp). Written by one thread of the process at a time: the one that has made `version` odd.
+/// Read by the agent, which writes `told_version` alone.
+struct alignas(64) shared_targets {
+    static constexpr size_t most = 160;                  ///< stripes of a Lustre file that has no wide striping
+    static constexpr uint32_t not_known = ~uint32_t{0};  ///< of `count`: the phases may use any target
+
+    std::atomic<uint32_t> version;       ///< odd while the process changes the rest
+    std::atomic<uint32_t> turns;         ///< phases that were announced and have not ended
+    std::atomic<uint32_t> count;         ///< of `at`, of all of these phases together
+    std::atomic<uint32_t> told_version;  ///< that the coordinator has heard of
+    std::atomic<int64_t> moved_before;   ///< moved and unasked by the process when the first of these phases began
+    std::atomic<int64_t> moved_within;   ///< in such phases that have ended, ever
+    std::atomic<uint32_t> at[most];      ///< in ascending order
+    uint64_t unused_[4];
+};
+
 /// The place of one process. `owner` is 0 in a free one, where all the rest is 0, too. A process takes a free one by
 /// one compare-and-swap of `owner`, after which it is the only writer of the rest: there is no step at which a process
 /// could die and leave something half made. Nobody but the agent gives a place back, once the process is dead: it adds
@@ -142,6 +160,7 @@ struct alignas(64) process_slot {
     static constexpr size_t most_file_systems = 8;
     process_part at[most_file_systems];
     program_turns by_itself;
+    shared_targets targets[most_file_systems];
 
     /// `start_ticks`: when the process began, field 22 of /proc/<pid>/stat; 0: it could not ask. Never 0 as a whole.
     static constexpr uint64_t owner_of(int pid, uint64_t start_ticks) {
@@ -156,7 +175,7 @@ struct alignas(64) process_slot {
 ///
 /// `beat_ns` and what is above it are the agent's, written before processes see the page but for `beat_ns` itself.
 struct page {
-    static constexpr uint64_t expected_magic = 0x3874'6567'6170'6863;  // "chpaget8"
+    static constexpr uint64_t expected_magic = 0x3974'6567'6170'6863;  // "chpaget9"
     static constexpr size_t most_processes = 1024;
 
     uint64_t magic;
@@ -188,8 +207,9 @@ static_assert(has_shared_layout<shared_file_system, 1472, 64>());
 static_assert(has_shared_layout<shared_forecast, 80, 8>());
 static_assert(has_shared_layout<process_part, 192, 64>());
 static_assert(has_shared_layout<program_turns, 64 + 8 * 24, 64>());
-static_assert(has_shared_layout<process_slot, 64 + 8 * 192 + 256, 64>());
+static_assert(has_shared_layout<shared_targets, 704, 64>());
+static_assert(has_shared_layout<process_slot, 64 + 8 * 192 + 256 + 8 * 704, 64>());
 static_assert(offsetof(page, file_system) == 128 && offsetof(page, slots) == 128 + 8 * 1472);
-static_assert(has_shared_layout<page, 128 + 8 * 1472 + 1024 * 1856, 64>());
+static_assert(has_shared_layout<page, 128 + 8 * 1472 + 1024 * 7488, 64>());
 
 }  // namespace halcyon::coordinate

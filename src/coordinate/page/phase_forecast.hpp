@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "base/clock.hpp"
-#include "calls/state/direct_call.hpp"
+#include "coordinate/page/claimed_version.hpp"
 #include "coordinate/page/page.hpp"
 
 namespace halcyon::coordinate {
@@ -69,7 +68,7 @@ struct phase_forecast {
     /// `may()` is asked, and says whether anything is written.
     template <class May>
     void write_if(shared_forecast& shared, May may) const {
-        const uint32_t changing = claim(shared);
+        const uint32_t changing = claim_version(shared.version);
         if (may()) put(shared);
         shared.version.store(changing + 1, std::memory_order_release);
     }
@@ -97,22 +96,6 @@ struct phase_forecast {
     }
 
   private:
-    /// Makes the version odd, for this thread alone, and returns it. A thread that does not come to its end, because it
-    /// was cancelled, or has less priority than this one, is not waited for any longer.
-    static uint32_t claim(shared_forecast& shared) {
-        constexpr int64_t patience_ns = 1'000'000'000;
-        const int64_t since_ns = monotonic_ns();
-        uint32_t version = shared.version.load(std::memory_order_relaxed);
-        for (;;) {
-            if (version % 2 == 0 && shared.version.compare_exchange_strong(
-                                        version, version + 1, std::memory_order_acquire, std::memory_order_relaxed))
-                return version + 1;
-            if (version % 2 == 0) continue;
-            if (monotonic_ns() - since_ns > patience_ns) return version;
-            calls::direct::yield();
-            version = shared.version.load(std::memory_order_relaxed);
-        }
-    }
     /// While the version is odd.
     void put(shared_forecast& shared) const {
         constexpr auto relaxed = std::memory_order_relaxed;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "coordinate/page/page.hpp"
+#include "coordinate/page/phase_targets.hpp"
 #include "coordinate/page/process_life.hpp"
 #include "coordinate/page/rounds.hpp"
 
@@ -44,6 +45,7 @@ inline void forget_program_before(process_slot& slot, size_t file_system) {
     part.inside = rounds::none;
     program_turns::part& before = slot.by_itself.at[file_system];
     before.held = before.forecasts = before.asking = before.blocked = 0;
+    phase_targets(slot.targets[file_system]).forget(part.moved + part.unasked);
 }
 
 /// The program that the process runs now counts in its place, from which what was left there is gone.

@@ -3,10 +3,12 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "halcyon/io.h"
 #include "programs/python/raise.hpp"
@@ -64,9 +66,10 @@ class turns {
     turns(const turns&) = delete;
     turns& operator=(const turns&) = delete;
 
-    void prepare(int64_t bytes, int64_t files, int access, double alone_s, double period_s) {
-        const halcyon_io_info info{sizeof info, bytes,   files, static_cast<halcyon_io_access>(access),
-                                   alone_s,     period_s};
+    void prepare(int64_t bytes, int64_t files, int access, double alone_s, double period_s,
+                 const std::vector<uint32_t>& targets) {
+        const halcyon_io_info info{sizeof info, bytes,    files,          static_cast<halcyon_io_access>(access),
+                                   alone_s,     period_s, targets.data(), targets.size()};
         call([&] { return halcyon_io_prepare(handle_, &info); });
     }
     void complete() {
@@ -123,6 +126,7 @@ class turns {
 }  // namespace
 
 NB_MODULE(_turns, m) {
+    m.attr("MAX_TARGETS") = HALCYON_IO_MAX_TARGETS;
     nb::class_<turns>(m, "Turns")
         .def(nb::init<const std::string&, const std::optional<std::string>&>(), nb::arg("path"),
              nb::arg("config").none())

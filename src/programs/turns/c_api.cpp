@@ -125,7 +125,12 @@ int halcyon_io_init(const char* config, const char* path, halcyon_io_handle* h) 
 }
 
 int halcyon_io_prepare(halcyon_io_handle h, const halcyon_io_info* info) {
-    return with("halcyon_io_prepare", h, {{"info", info}}, [&](halcyon_io_turns& at) { return at.prepare(*info); });
+    return with("halcyon_io_prepare", h, {{"info", info}}, [&](halcyon_io_turns& at) -> result<void> {
+        const auto prepared = at.prepare(*info);
+        if (!prepared) return prepared.why();
+        if (!prepared->empty()) last_message = *prepared;
+        return {};
+    });
 }
 
 int halcyon_io_complete(halcyon_io_handle h) {

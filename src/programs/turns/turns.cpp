@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "base/clock.hpp"
@@ -24,6 +25,7 @@ using namespace halcyon::coordinate;
 namespace {
 
 constexpr auto relaxed = std::memory_order_relaxed;
+static_assert(HALCYON_IO_MAX_TARGETS == shared_targets::most);
 
 failure usage(std::string message) {
     return {error_kind::usage, std::move(message), 0};
@@ -73,6 +75,18 @@ std::string told_in(const char (&shared)[room], const std::atomic<uint32_t>& ver
     if (told % 2 != 0 || version.load(relaxed) != told) return {};
     while (!text.empty() && text.back() == '\n') text.pop_back();
     return text;
+}
+
+/// Of halcyon_io_info, in ascending order, each once; none, where these are more than are told of a process.
+std::vector<uint32_t> targets_of(const halcyon_io_info& known) {
+    constexpr uint64_t most_read = uint64_t{1} << 16U;
+    if (known.target_count > most_read) return {};
+    std::vector<uint32_t> found(known.targets, known.targets + known.target_count);
+    std::ranges::sort(found);
+    const auto again = std::ranges::unique(found);
+    found.erase(again.begin(), again.end());
+    if (found.size() > HALCYON_IO_MAX_TARGETS) found.clear();
+    return found;
 }
 
 /// The handles of this process, and its place in the page of its job. A child may be forked off while another thread is
@@ -146,12 +160,13 @@ double halcyon_io_turns::since_begin_s() const {
     return in_seconds(monotonic_ns() - begun_ns_);
 }
 
-result<void> halcyon_io_turns::prepare(const halcyon_io_info& info) {
+result<std::string> halcyon_io_turns::prepare(const halcyon_io_info& info) {
     if (auto sized = check_size("halcyon_io_prepare", "halcyon_io_info", info, offsetof(halcyon_io_info, bytes));
         !sized)
-        return sized;
+        return sized.why();
     halcyon_io_info known{};
     std::memcpy(&known, &info, std::min<size_t>(info.size_bytes, sizeof known));
+    if (info.size_bytes < sizeof known) known.target_count = 0;  // an earlier release's, or a part of the number
     const auto refuse = [](const char* member, const std::string& value) {
         return usage(std::string("halcyon_io_prepare: ") + member + " is " + value +
                      "; expected a number from 0 (not known) on");
@@ -163,12 +178,20 @@ result<void> halcyon_io_turns::prepare(const halcyon_io_info& info) {
     if (known.access < HALCYON_IO_WRITE || known.access > HALCYON_IO_METADATA)
         return usage("halcyon_io_prepare: access is " + std::to_string(known.access) +
                      "; expected HALCYON_IO_WRITE, HALCYON_IO_READ or HALCYON_IO_METADATA");
+    if (known.target_count > 0 && known.targets == nullptr)
+        return usage("halcyon_io_prepare: targets is a null pointer, and target_count is " +
+                     std::to_string(known.target_count));
     if (known_.is_full())
         return usage("halcyon_io_prepare: " + std::to_string(known_accesses::most_levels) +
                      " levels are prepared; each needs its halcyon_io_complete");
-    known_.add({known.bytes, known.files, static_cast<operation>(known.access), known.alone_s, known.period_s},
-               moved() + unasked());
-    return {};
+    known_access level{known.bytes, known.files, static_cast<operation>(known.access), known.alone_s, known.period_s};
+    level.targets = targets_of(known);
+    level.uses_all_targets = known.target_count > 0 && level.targets.empty();
+    const bool too_many = level.uses_all_targets;
+    known_.add(std::move(level), moved() + unasked());
+    if (!too_many) return std::string();
+    return "halcyon_io_prepare: " + std::to_string(known.target_count) + " storage targets are more than the " +
+           std::to_string(HALCYON_IO_MAX_TARGETS) + " that are told of a process: it counts as using all targets";
 }
 
 result<void> halcyon_io_turns::complete() {
@@ -189,9 +212,10 @@ void halcyon_io_turns::inform() {
     if (!known_.empty()) coming = known_.forecast(moved() + unasked(), since_begin_s());
     if (begins) {
         told_before_ = shared_->file_system[file_system_].told.load(std::memory_order_acquire);
-        turn_.announce(known_.what(), coming);
+        turn_.announce(known_.what(), coming, known_.targets());
     } else {
         turn_.tell(coming);
+        turn_.add_targets(known_.targets());
         turn_.ask_again();
     }
 }

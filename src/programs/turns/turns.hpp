@@ -17,7 +17,8 @@ struct halcyon_io_turns {
 
     [[nodiscard]] const std::string& why() const { return why_; }
 
-    halcyon::result<void> prepare(const halcyon_io_info& info);
+    /// What there is to be said of it, although it went well; "": nothing.
+    halcyon::result<std::string> prepare(const halcyon_io_info& info);
     halcyon::result<void> complete();
     void inform();
     halcyon::result<bool> check();

@@ -21,6 +21,8 @@ program fortran_told_turns
     marks = argument(3)
     if (argument(4) == "asks") then
         call ask(argument(5))
+    else if (argument(4) == "beside") then
+        call move_beside()
     else
         call hold()
     end if
@@ -82,12 +84,23 @@ contains
     end subroutine
 
     subroutine hold()
-        call halcyon_io_prepare(h, halcyon_io_info(bytes=2_int64**30, alone_s=500))
+        call halcyon_io_prepare(h, halcyon_io_info(bytes=2_int64**30, alone_s=500, targets=[-huge(1) + 6, 3]))
         call halcyon_io_inform(h)
         call halcyon_io_wait(h)
         call check_own_turn()
         call make("held")
         call await("asked")
+        call halcyon_io_release(h)
+        call halcyon_io_complete(h)
+    end subroutine
+
+    subroutine move_beside()
+        call await("held")
+        call halcyon_io_prepare(h, halcyon_io_info(targets=[7, 4, 7]))
+        call halcyon_io_inform(h)
+        call halcyon_io_wait(h)
+        call check_own_turn()
+        call make("asked")
         call halcyon_io_release(h)
         call halcyon_io_complete(h)
     end subroutine

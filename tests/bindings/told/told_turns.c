@@ -1,8 +1,10 @@
 /* One of two jobs that take turns: told_turns CONFIG PATH MARKS holds
  *                                  told_turns CONFIG PATH MARKS asks OTHER
+ *                                  told_turns CONFIG PATH MARKS beside
  *
- * holds: takes its turn for 500 s of writing by its own account, makes MARKS.held, and gives the turn back when
- * MARKS.asked is there.
+ * holds: takes its turn on two storage targets for 500 s of writing by its own account, makes MARKS.held, and gives the
+ * turn back when MARKS.asked is there.
+ * beside: waits for MARKS.held, takes its turn on other targets, and makes MARKS.asked while it has it.
  * asks: waits for MARKS.held, asks for its turn, and makes MARKS.asked when it has been told of the job OTHER; then it
  * takes its turn. Each tells what halcyon_io_status should have said. fortran_told_turns.f90 does the same. */
 #include <fcntl.h>
@@ -58,13 +60,28 @@ static void check_own_turn(halcyon_io_handle h) {
 }
 
 static void hold(halcyon_io_handle h, const char* marks) {
-    const halcyon_io_info info = {.size_bytes = sizeof info, .bytes = 1 << 30, .alone_s = 500};
+    const uint32_t targets[] = {0x80000007U, 3}; /* copied: these are gone when they are told */
+    const halcyon_io_info info = {
+        .size_bytes = sizeof info, .bytes = 1 << 30, .alone_s = 500, .targets = targets, .target_count = 2};
     succeed(halcyon_io_prepare(h, &info));
     succeed(halcyon_io_inform(h));
     succeed(halcyon_io_wait(h));
     check_own_turn(h);
     make(mark(marks, "held"));
     await(mark(marks, "asked"));
+    succeed(halcyon_io_release(h));
+    succeed(halcyon_io_complete(h));
+}
+
+static void move_beside(halcyon_io_handle h, const char* marks) {
+    const uint32_t targets[] = {7, 4, 7};
+    const halcyon_io_info info = {.size_bytes = sizeof info, .targets = targets, .target_count = 3};
+    await(mark(marks, "held"));
+    succeed(halcyon_io_prepare(h, &info));
+    succeed(halcyon_io_inform(h));
+    succeed(halcyon_io_wait(h));
+    check_own_turn(h);
+    make(mark(marks, "asked"));
     succeed(halcyon_io_release(h));
     succeed(halcyon_io_complete(h));
 }
@@ -102,6 +119,8 @@ int main(int argc, char** argv) {
     succeed(halcyon_io_init(argv[1], argv[2], &h));
     if (strcmp(argv[4], "asks") == 0)
         ask(h, argv[3], argv[5]);
+    else if (strcmp(argv[4], "beside") == 0)
+        move_beside(h, argv[3]);
     else
         hold(h, argv[3]);
     succeed(halcyon_io_finalize(&h));

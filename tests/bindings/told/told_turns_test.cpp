@@ -75,6 +75,10 @@ class told_turns : public testing::Test {
     }
 
     void expect_told(const std::string& holder, const std::string& asker) const {
+        expect_well(holder, asker, {"asks", job("A")});
+    }
+    /// What the other one does while the holder has its turn.
+    void expect_well(const std::string& holder, const std::string& other, const std::vector<std::string>& does) const {
         child_process giver(coordinator());
         const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
         while (!answers(socket())) {
@@ -82,8 +86,8 @@ class told_turns : public testing::Test {
             ::usleep(1000);
         }
         child_process holds(program(holder, "A", {"holds"}));
-        child_process asks(program(asker, "B", {"asks", job("A")}));
-        EXPECT_EQ(asks.exit_status(), 0);
+        child_process comes(program(other, "B", does));
+        EXPECT_EQ(comes.exit_status(), 0);
         EXPECT_EQ(holds.exit_status(), 0);
     }
 
@@ -95,7 +99,19 @@ TEST_F(told_turns, are_known_in_c) {
     expect_told(HALCYON_TEST_C, HALCYON_TEST_C);
 }
 
+TEST_F(told_turns, are_taken_side_by_side_on_other_storage_targets_in_c) {
+    expect_well(HALCYON_TEST_C, HALCYON_TEST_C, {"beside"});
+}
+
 #ifdef HALCYON_TEST_FORTRAN
+TEST_F(told_turns, are_taken_side_by_side_on_other_storage_targets_in_fortran_and_c) {
+    expect_well(HALCYON_TEST_C, HALCYON_TEST_FORTRAN, {"beside"});
+}
+
+TEST_F(told_turns, are_taken_side_by_side_on_other_storage_targets_in_c_and_fortran) {
+    expect_well(HALCYON_TEST_FORTRAN, HALCYON_TEST_C, {"beside"});
+}
+
 TEST_F(told_turns, are_known_in_fortran_of_a_job_in_c) {
     expect_told(HALCYON_TEST_C, HALCYON_TEST_FORTRAN);
 }

@@ -112,6 +112,9 @@ class turn_agents : public testing::Test {
             if (m.bytes_moved != 0) text += " moved " + std::to_string(m.bytes_moved);
         if constexpr (requires { m.round; })
             if (m.round != 0) text += " round " + std::to_string(m.round);
+        if constexpr (requires { m.targets; })
+            for (size_t i = 0; i < m.targets.size(); ++i)
+                text += (i == 0 ? " targets " : " ") + std::to_string(m.targets[i]);
         if constexpr (requires { m.in_s; })
             if (m.probability == 0) text += " nothing";
         if constexpr (requires { m.processes; }) text += " processes " + std::to_string(m.processes);

@@ -50,6 +50,24 @@ TEST(known_accesses, tell_when_the_next_phase_begins) {
     EXPECT_EQ(all.after(1000, 40).next_in_ns, 0);  // late
 }
 
+TEST(known_accesses, are_about_the_targets_of_the_outermost_level_that_knows_them) {
+    const auto targets = [](const known_accesses& of) {
+        return std::vector<uint32_t>(of.targets().begin(), of.targets().end());
+    };
+    known_accesses all;
+    EXPECT_EQ(targets(all), std::vector<uint32_t>());
+    all.add({.bytes = 1000}, 0);
+    all.add({.targets = {3, 5}}, 0);
+    all.add({.targets = {7}}, 0);
+    EXPECT_EQ(targets(all), (std::vector<uint32_t>{3, 5}));
+    all.remove_last();
+    all.remove_last();
+    EXPECT_EQ(targets(all), std::vector<uint32_t>());
+    all.add({.uses_all_targets = true}, 0);
+    all.add({.targets = {7}}, 0);
+    EXPECT_EQ(targets(all), std::vector<uint32_t>()) << "more than can be told, but known";
+}
+
 TEST(known_accesses, are_none_where_nothing_was_told) {
     EXPECT_EQ(known_accesses().forecast(5, 5), phase_forecast{});
 }

@@ -38,13 +38,15 @@ def command_of(mpi: str, language: str) -> list[str]:
     return [launcher, "-n", str(RANKS[mpi]), *program]
 
 
-def start_example(command: list[str], file: Path, config: Path | None, **variables: str) -> "subprocess.Popen[str]":
+def start_example(
+    command: list[str], file: Path, config: Path | None, *targets: int, **variables: str
+) -> "subprocess.Popen[str]":
     allowed = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     environment = {name: value for name, value in os.environ.items() if not name.startswith("HALCYON_COORD")}
     environment |= allowed | {"OMPI_MCA_rmaps_base_oversubscribe": "1"} | variables
     return subprocess.Popen(
-        [*command, str(file), *([str(config)] if config else [])], cwd=file.parent.parent, env=environment, text=True,
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        [*command, str(file), *([str(config)] if config else []), *map(str, targets)], cwd=file.parent.parent,
+        env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
     )  # fmt: skip
 
 
@@ -74,6 +76,25 @@ def test_all_ranks_take_one_turn_together(start: Start, tmp_path: Path, mpi: str
     assert program.returncode == 0, said
     assert said.count(": coordinated, waited ") == RANKS[mpi], said
     assert said.count(", 0 phases out of turn") == RANKS[mpi], said
+    check_field(folder / "field", RANKS[mpi])
+
+
+@pytest.mark.parametrize(("mpi", "language"), CASES)
+def test_nobody_waits_for_a_job_on_other_storage_targets(start: Start, tmp_path: Path, mpi: str, language: str) -> None:
+    folder = tmp_path / "scratch"
+    folder.mkdir()
+    of = start(paths=[str(folder)], bounds={"starvation": "10 min"}, times=PATIENT)
+    other = Agent(of, "other")
+    other.phase = 1
+    other.inform(targets=[2, 7])  # a phase without end
+    run_until([other], has_turn(other), "the other job has the turn")
+    command = command_of(mpi, language)
+    program = start_example(command, folder / "field", of.config, 3, 17, HALCYON_COORDINATE_PATIENCE_MS="20000")
+    run_until([other], lambda: program.poll() is not None, "the program ends")
+    said, _ = program.communicate(timeout=LIMIT_S)
+    assert program.returncode == 0, said
+    assert said.count(", 0 phases out of turn") == RANKS[mpi], said
+    assert other.has_turn
     check_field(folder / "field", RANKS[mpi])
 
 
