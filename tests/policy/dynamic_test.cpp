@@ -314,7 +314,7 @@ TEST(dynamic, reaches_the_least_cost_of_up_to_eight) {
     for (uint32_t k = 0; k < 60; ++k) {
         const random_group some = make_group(random, 2 + k % 7, k % 8);
         const double cost = cost_of_dynamic(some, metric::cpu_hours);
-        const plan best = least_cost(some, metric::cpu_hours, cost * (1 + 1e-9));
+        const plan best = whole_problem(some, metric::cpu_hours).least_cost(cost * (1 + 1e-9));
         EXPECT_NEAR(cost, best.cost, 1e-6 * best.cost) << k;
     }
 }
@@ -327,7 +327,7 @@ TEST(dynamic, is_within_two_percent_of_the_least_cost_of_nine) {
     for (uint32_t k = 0; k < instances; ++k) {
         const random_group some = make_group(random, 9, k % 8);
         const double cost = cost_of_dynamic(some, metric::sum_of_times);
-        const plan best = least_cost(some, metric::sum_of_times, cost * (1 + 1e-9), 200'000);
+        const plan best = whole_problem(some, metric::sum_of_times).least_cost(cost * (1 + 1e-9), 200'000);
         // One that is not complete has begun with the cost that it is to judge.
         if (!best.complete) continue;
         EXPECT_LE(cost, 1.02 * best.cost) << k;
