@@ -42,7 +42,7 @@ Which = tuple[int, int]
 class Instance:
     """`number`: of those with so many applications. `kind`: see random_group.hpp. `known`: what `gap` is; `at_most`: no
     schedule is better by more than that; `at_least`: a search that was cut off had found that; `not_known`: it had
-    found nothing. `positions`: of a search; 0: a bound was enough. `most_positions`: it was to be cut off after these."""
+    found nothing. `positions`: of a search; 0: a bound was enough. `most_positions`: after which it was cut off."""
 
     applications: int
     number: int
