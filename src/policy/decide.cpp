@@ -13,19 +13,9 @@ namespace halcyon::policy {
 
 namespace {
 
-/// Of the expected phases, those that a group's decision looks at: of the next two, as many as leave its search exact.
+/// Of the expected phases, those that a group's decision looks at; none for which its search would no longer be exact.
 size_t most_expected(size_t present) {
     return present <= dynamic::exact ? std::min<size_t>(2, dynamic::exact - present) : 2;
-}
-
-/// Where there is room for one of two, that of which each second of bandwidth costs more: it matters more when that one
-/// has its turn.
-void keep_most(std::vector<contender>& expected, size_t most) {
-    const auto worth = [](const contender& one) {
-        return one.cost_per_s / (sound::demand(*one.of) * std::max(one.left_s, sound::shortest_s));
-    };
-    if (most == 1 && expected.size() == 2 && worth(expected[1]) > worth(expected[0])) expected[0] = expected[1];
-    if (expected.size() > most) expected.erase(expected.begin() + static_cast<ptrdiff_t>(most), expected.end());
 }
 
 settings sound_settings(const settings& how) {
@@ -323,10 +313,9 @@ const decision& decider::decide(const situation& of, rule by, metric minimise, d
         const uint32_t number = w.numbers[begin].group;
         while (end < w.numbers.size() && w.numbers[end].group == number) ++end;
         w.group_expected.clear();
-        for (size_t k = 0; k < w.expected.size() && w.group_expected.size() < 2; ++k) {
+        for (size_t k = 0; k < w.expected.size() && w.group_expected.size() < most_expected(end - begin); ++k) {
             if (w.expected_group[k] == number) w.group_expected.push_back(w.expected[k]);
         }
-        keep_most(w.group_expected, most_expected(end - begin));
         if (end - begin > 1) in.how.search_positions = std::max(positions / searches--, dynamic::least_positions);
         const uint64_t looked_at =
             w.decide_group({std::span(w.grouped).subspan(begin, end - begin), w.group_expected}, by, in);

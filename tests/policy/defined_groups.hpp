@@ -71,10 +71,6 @@ class defined_groups {
         return {a.demand / of_a, b.demand / of_b};
     }
 
-    [[nodiscard]] double worth(const application& a) const {
-        return cost_per_s(a) * a.probability / (a.demand * a.left_s);
-    }
-
     void find() {
         std::vector<const application*> present, coming;
         double left_s = 0;
@@ -103,17 +99,12 @@ class defined_groups {
             if (made.all.empty()) continue;
             made.present = static_cast<uint32_t>(made.all.size());
             const size_t most = made.present + std::min<size_t>(2, 8 - made.present);
-            std::vector<const application*> next;
             for (const application* one : coming) {
                 bool meets = false;
                 for (size_t i = 0; i < present.size(); ++i)
                     meets = meets || (label[i] == first && share(*one, *present[i]));
-                if (meets && one->arrived_s <= all_end_s && next.size() < 2) next.push_back(one);
+                if (meets && one->arrived_s <= all_end_s && made.all.size() < most) made.all.push_back(one);
             }
-            // Of two with room for one, the dearer one for its use of the storage.
-            if (next.size() == 2 && most == made.present + 1 && worth(*next[1]) > worth(*next[0])) next[0] = next[1];
-            for (const application* one : next)
-                if (made.all.size() < most) made.all.push_back(one);
             describe(made);
             found.push_back(made);
         }

@@ -334,27 +334,6 @@ TEST(dynamic, is_within_two_percent_of_the_least_cost_of_nine_to_eleven) {
     EXPECT_LE(sum / 24, 0.018);
 }
 
-/// Beside seven that are here, one of two that are to come is looked at.
-TEST(dynamic, foresees_the_dearer_of_the_next_two_where_there_is_room_for_one) {
-    std::vector<application> all;
-    for (uint64_t id = 1; id <= 7; ++id) {
-        all.push_back(phase(id, 0, 100));
-        all.back().state = movement::waiting;
-    }
-    all.push_back(phase(8, 1, 90));
-    all.push_back(phase(9, 2, 1));
-    all[7].state = all[8].state = movement::expected;
-    settings how;
-    how.starvation_s = 1e9;
-    const decision made = decide({all}, rule::dynamic, metric::sum_of_times, 0, how);
-    EXPECT_EQ(made.groups.at(0).expected, 1U);
-    // Its cost is that of these eight: the short one at its arrival, all others after it.
-    double cost = 1, end_s = 1;
-    for (int k = 1; k <= 7; ++k) cost += end_s += 100;
-    ASSERT_EQ(made.alternatives.back().way, rule::dynamic);
-    EXPECT_NEAR(made.alternatives.back().cost, cost, 1e-6 * cost);
-}
-
 TEST(dynamic, looks_at_all_of_twelve) {
     std::mt19937_64 random(6);
     random_group some = make_group(random, 12, 2);
