@@ -2,11 +2,11 @@
 """The gap of the rule `dynamic` beyond 8 applications, where its search is a heuristic: cost of the schedule to which
 its decisions lead, over the least cost of all schedules, less 1. 1,000 random instances of 9, 10 and 11 applications.
 
-An exhaustive search tells of each instance whether any schedule is better by more than 2 %, and which one is the best
-where that takes few positions more; from milliseconds to minutes, hours in all. Four of five need two million positions
-at most: all are searched so far, before those that need more are searched again. Searches are kept in
+Of each instance a bound tells how much better any schedule can be at most, in less than a second. Where that is more
+than 2 %, an exhaustive search tells whether one is, and how much: from seconds to minutes. It looks at two million
+positions first; those that need more are searched again when all have been. Instances are kept in
 bench/study/policy/gap.jsonl; the same command goes on with those that are missing, each number of applications in turn.
-It begins no search after 85 minutes, or `--minutes`; run it with `nice`, or with as many `--jobs` as there are cores.
+It begins none after 85 minutes, or `--minutes`; run it with `nice`, or with as many `--jobs` as there are cores.
 """
 
 import argparse
@@ -31,7 +31,7 @@ APPLICATIONS = (9, 10, 11)
 SEED = 1
 BAR = 0.02
 MOST_POSITIONS = (2_000_000, 20_000_000)
-"""Of an instance's first search, and of its second one."""
+"""Of an instance's first search, and of its second one, where a bound is not enough."""
 Known = Literal["exact", "at_most", "at_least", "not_known"]
 CUT_OFF: tuple[Known, ...] = ("at_least", "not_known")
 Which = tuple[int, int]
@@ -42,7 +42,7 @@ Which = tuple[int, int]
 class Instance:
     """`number`: of those with so many applications. `kind`: see random_group.hpp. `known`: what `gap` is; `at_most`: no
     schedule is better by more than that; `at_least`: a search that was cut off had found that; `not_known`: it had
-    found nothing. `most_positions`: after which it was to be cut off."""
+    found nothing. `positions`: of a search; 0: a bound was enough. `most_positions`: after which it was cut off."""
 
     applications: int
     number: int
@@ -152,8 +152,8 @@ def why_unmet(there: int, known: Sequence[Instance]) -> str:
 
 
 def tell(name: str, known: Sequence[Instance]) -> None:
-    """`…_mean` and the percentiles: at most, since a gap that is only known to be within the bar counts as the bar.
-    `…_above`: instances whose gap is above the bar. `…_bounded`: of which no more is known than that it is not."""
+    """`…_mean` and the percentiles: at most, since most gaps are known by a bound. `…_above`: instances whose gap is
+    above the bar. `…_bounded`: of which it is known by a bound."""
     gaps = [one.gap for one in known]
     deciles = quantiles(gaps, n=100, method="inclusive")
     count("policy", f"{name}_instances", len(gaps), "instances")

@@ -12,12 +12,13 @@ namespace halcyon::policy {
 
 /// The rule dynamic, and the costs that it forecasts for other rules.
 ///
-/// Up to `exact` applications, expected ones included: the least cost of all schedules (exact_search). More: the same
-/// for the head of the queue by Smith's rule, as long as the others wait for it, from the best of three simple rules
-/// and as many positions as head_positions() says; then those of the next `joining` join who raise the rate at which
-/// cost ends. Plans that interrupt those that move now cost settings::interruption_s more of all that are present;
-/// where few of a long queue move, all of these belong to its head, and nobody joins those that only this cost keeps
-/// moving.
+/// Up to `exact` applications, expected ones included: the least cost of all schedules (exact_search). Up to
+/// problem::most: the same, where settings::search_positions are enough, else the best schedule seen. More: the best
+/// seen for the head of the queue by Smith's rule, as long as the others wait for it, from the best of three simple
+/// rules and as many positions as head_positions() says; then those of the next `joining` join who raise the rate at
+/// which cost ends. Plans that interrupt those that move now cost settings::interruption_s more of all that are
+/// present; where few of a long queue move, all of these belong to its head, and nobody joins those that only this cost
+/// keeps moving.
 class dynamic {
   public:
     static constexpr uint32_t exact = 8;
@@ -26,8 +27,8 @@ class dynamic {
     /// The head of a queue of so many, and the positions of its search: the longer the queue, the more decisions there
     /// are, and the less of the queue its head is.
     static constexpr uint32_t head_of(uint32_t count) {
-        if (count <= exact) return count;
-        return count <= 12 ? std::min(count, 10U) : count <= 32 ? exact : count <= 64 ? 7 : 6;
+        if (count <= problem::most) return count;
+        return count <= 32 ? exact : count <= 64 ? 7 : 6;
     }
     static constexpr uint64_t head_positions(size_t count) { return count <= 16 ? 300 : count <= 32 ? 64 : 16; }
 

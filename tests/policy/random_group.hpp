@@ -41,19 +41,26 @@ inline random_group make_group(std::mt19937_64& random, uint32_t count, uint32_t
     return made;
 }
 
-/// The least cost of all schedules; `known`: the cost of one.
-inline plan least_cost(const random_group& of, metric minimise, double known, uint64_t nodes = UINT64_MAX) {
-    problem whole;
-    problem_builder build(whole, &of.learned, 0, 0);
-    std::vector<application> all = of.all;
-    for (application& one : all) {
-        one.state = one.arrived_s > 0 ? movement::expected : movement::waiting;
-        build.add({&one, one.arrived_s, one.left_s, cost_per_s(one, minimise), false});
+/// All of a group, as searches see it.
+struct whole_problem {
+    whole_problem(const random_group& group, metric minimise) {
+        problem_builder build(of, &group.learned, 0, 0);
+        std::vector<application> all = group.all;
+        for (application& one : all) {
+            one.state = one.arrived_s > 0 ? movement::expected : movement::waiting;
+            build.add({&one, one.arrived_s, one.left_s, cost_per_s(one, minimise), false});
+        }
+        speeds.fill(of);
     }
+
+    /// The least cost of all schedules; `known`: the cost of one.
+    [[nodiscard]] plan least_cost(double known, uint64_t nodes = UINT64_MAX) const {
+        return exact_search().solve(of, speeds, {0, known, 0, true}, nodes);
+    }
+
+    problem of;
     speed_table speeds;
-    speeds.fill(whole);
-    return exact_search().solve(whole, speeds, {0, known, 0, true}, nodes);
-}
+};
 
 /// The cost that the rule dynamic comes to, decided again at each arrival and end and at no other time.
 inline double cost_of_dynamic(const random_group& of, metric minimise) {

@@ -1,0 +1,469 @@
+#include "policy/pair_prices.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+namespace halcyon::policy {
+
+namespace {
+
+constexpr double infinite = std::numeric_limits<double>::infinity();
+/// Of costs: smaller gains are rounding.
+constexpr double tiny = 1e-9;
+/// Part of a phase by which rows differ from what they stand for, so that few steps of the simplex method lead nowhere.
+constexpr double disturbed = 1e-5;
+/// What is smaller is no pivot.
+constexpr double least_pivot = 1e-7;
+/// Of a bound: lost to rounding.
+constexpr double lost = 1e-11;
+
+uint32_t first_of(members set) {
+    return static_cast<uint32_t>(std::countr_zero(set));
+}
+constexpr members only(uint32_t i) {
+    return members{1} << i;
+}
+
+}  // namespace
+
+pair_prices::pair_prices(const problem& of, const speed_table& speeds) : of_(&of), speeds_(&speeds), count_(of.count) {
+    set_periods();
+    rows_ = row_of(periods_ - 1);
+    double longest_s = 0;
+    double cost_per_s = of.cost_after_per_s;
+    for (uint32_t i = 0; i < count_; ++i) {
+        longest_s += of.left_s[i] / speeds.of(only(i))[i];
+        cost_per_s += of.cost_per_s[i];
+    }
+    penalty_ = longest_s * cost_per_s;
+    begin();
+}
+
+void pair_prices::set_periods() {
+    double from_s = 0;
+    for (;;) {
+        double next_s = infinite;
+        members there = 0;
+        for (uint32_t i = 0; i < count_; ++i) {
+            if (of_->arrives_s[i] <= from_s)
+                there |= only(i);
+            else
+                next_s = std::min(next_s, of_->arrives_s[i]);
+        }
+        there_[periods_] = there;
+        lasts_s_[periods_++] = next_s - from_s;
+        if (next_s == infinite) return;
+        from_s = next_s;
+    }
+}
+
+/// One after the other, once all are there.
+void pair_prices::begin() {
+    inverse_.assign(rows_, row{});
+    for (uint32_t r = 0; r < rows_; ++r) inverse_[r][r] = 1;
+    uint32_t random = 1;
+    const auto some = [&] {
+        random = random * 1664525U + 1013904223U;
+        return disturbed * (0.5 + random * 0x1p-33);
+    };
+    for (uint32_t i = 0; i < count_; ++i) {
+        amount_[i] = 1;
+        for (uint32_t j = 0; j < count_; ++j)
+            if (i != j) amount_[row_of(i, j)] = (i < j ? 0 : 1) - some();
+    }
+    for (uint32_t p = 0; p + 1 < periods_; ++p) amount_[row_of(p)] = lasts_s_[p];
+    std::array<uint32_t, most> order{};
+    for (uint32_t i = 0; i < count_; ++i) order[i] = i;
+    const auto worth = [&](uint32_t i) { return of_->cost_per_s[i] / (of_->demand[i] * of_->left_s[i]); };
+    std::sort(order.begin(), order.begin() + count_,
+              [&](uint32_t i, uint32_t j) { return worth(i) > worth(j) || (worth(i) == worth(j) && i < j); });
+    const auto bring = [&](uint32_t into, const column& one, uint32_t pair) {
+        row change{};
+        double reduced = one.cost;
+        for (const auto& [r, entry] : one.entries) {
+            reduced -= price_[r] * entry;
+            for (uint32_t a = 0; a < rows_; ++a) change[a] += inverse_[a][r] * entry;
+        }
+        pivot(into, change, reduced);
+        cost_[into] = one.cost;
+        pair_[into] = pair;
+    };
+    members alive = of_->all();
+    for (uint32_t k = 0; k < count_; ++k) {
+        const uint32_t i = order[k];
+        column one;
+        one.set = only(i);
+        one.alive = alive;
+        one.period = periods_ - 1;
+        fill(one, matrix{});
+        bring(i, one, 0);
+        alive &= ~only(i);
+        for (members rest = alive; rest != 0; rest &= rest - 1) {
+            const uint32_t j = first_of(rest);
+            const uint32_t early = row_of(i, j), late = row_of(j, i);
+            column too_much;
+            if (i < j) {
+                column ordered;
+                ordered.entries = {{early, -1}, {late, 1}};
+                bring(late, ordered, 1 + early);
+            } else {
+                too_much.entries = {{late, -1}};
+                bring(late, too_much, 0);
+            }
+            too_much.entries = {{early, -1}};
+            bring(early, too_much, 0);
+        }
+    }
+}
+
+double pair_prices::raise(double enough) {
+    double best = -infinite;
+    for (uint32_t round = 1;; ++round) {
+        bool any = enter_orders();
+        if (!enter_known()) {
+            find_columns();
+            if (round % 4 == 0 || known_.empty()) {
+                best = std::max(best, bound());
+                if (best >= enough) return best;
+            }
+            if (enter_known()) any = true;
+        } else {
+            any = true;
+        }
+        if (!any || round > 5000) return std::max(best, bound());
+    }
+}
+
+/// What d of the pair costs, i < j.
+double pair_prices::cost_of_order(uint32_t i, uint32_t j) const {
+    return is_fixed(i, j) ? -penalty_ : is_fixed(j, i) ? penalty_ : 0;
+}
+
+/// Those columns of which there are few.
+bool pair_prices::enter_orders() {
+    bool any = false;
+    column one;
+    for (uint32_t i = 0; i < count_; ++i) {
+        for (uint32_t j = 0; j < count_; ++j) {
+            if (i == j) continue;
+            const uint32_t r = row_of(i, j);
+            one.cost = 0;
+            if (price_[r] < -tiny) {
+                one.entries = {{r, -1}};
+                any = enter(one) || any;
+            }
+            if (i > j) continue;
+            const uint32_t other = row_of(j, i);
+            one.cost = cost_of_order(i, j);
+            if (price_[other] - price_[r] - one.cost > tiny) {
+                one.entries = {{r, -1}, {other, 1}};
+                any = enter(one, 1 + r) || any;
+            }
+        }
+    }
+    one.cost = 0;
+    for (uint32_t p = 0; p + 1 < periods_; ++p) {
+        if (price_[row_of(p)] <= tiny) continue;
+        one.entries = {{row_of(p), 1}};
+        any = enter(one) || any;
+    }
+    return any;
+}
+
+/// Of those found, one after the other, the one that gains the most.
+bool pair_prices::enter_known() {
+    constexpr uint32_t at_once = 20;
+    bool any = false;
+    for (uint32_t k = 0; k < at_once; ++k) {
+        double most_gain = 0;
+        column* best = nullptr;
+        for (column& one : known_) {
+            double gain = -one.cost;
+            double norm = 0;
+            for (const auto& [r, entry] : one.entries) {
+                gain += entry * price_[r];
+                norm += entry * entry;
+            }
+            if (gain <= tiny * one.cost || gain * gain <= most_gain * norm) continue;
+            most_gain = gain * gain / norm;
+            best = &one;
+        }
+        if (best == nullptr) {
+            known_.clear();
+            return any;
+        }
+        any = enter(*best) || any;
+        *best = std::move(known_.back());
+        known_.pop_back();
+    }
+    return any;
+}
+
+pair_prices::matrix pair_prices::before(const row& price) const {
+    matrix found{};
+    for (uint32_t i = 0; i < count_; ++i)
+        for (uint32_t j = 0; j < count_; ++j)
+            if (i != j) found[i][j] = price[row_of(i, j)];
+    return found;
+}
+
+/// That with the most worth of those in which `set` moves. Without entries.
+pair_prices::column pair_prices::priced(members set, uint32_t period, const matrix& before) const {
+    column found;
+    found.set = found.alive = set;
+    found.period = period;
+    found.cost = of_->cost_after_per_s;
+    found.gain = period + 1 < periods_ ? price_[row_of(period)] : 0;
+    problem::values share{};
+    const double* const speed = speeds_->of(set);
+    for (members rest = set; rest != 0; rest &= rest - 1) {
+        const uint32_t i = first_of(rest);
+        const double part = speed[i] / of_->left_s[i];
+        found.gain += part * price_[i];
+        found.cost += of_->cost_per_s[i];
+        for (uint32_t j = 0; j < most; ++j) share[j] += part * before[i][j];
+        for (members others = rest & (rest - 1); others != 0; others &= others - 1) {
+            const uint32_t j = first_of(others);
+            found.gain += std::max(part * before[i][j], speed[j] / of_->left_s[j] * before[j][i]);
+        }
+    }
+    for (members rest = of_->all() & ~set; rest != 0; rest &= rest - 1) {
+        const uint32_t j = first_of(rest);
+        const double its = (there_[period] >> j & 1) != 0 ? of_->cost_per_s[j] : 0;
+        if (share[j] <= its) continue;
+        found.alive |= only(j);
+        found.gain += share[j];
+        found.cost += its;
+    }
+    found.gain -= found.cost;
+    return found;
+}
+
+void pair_prices::fill(column& one, const matrix& before) const {
+    const double* const speed = speeds_->of(one.set);
+    one.cost = of_->cost_after_per_s;
+    for (members rest = one.alive & there_[one.period]; rest != 0; rest &= rest - 1)
+        one.cost += of_->cost_per_s[first_of(rest)];
+    for (members rest = one.set; rest != 0; rest &= rest - 1) {
+        const uint32_t i = first_of(rest);
+        const double part = speed[i] / of_->left_s[i];
+        one.entries.emplace_back(i, part);
+        for (members others = one.alive & ~only(i); others != 0; others &= others - 1) {
+            const uint32_t j = first_of(others);
+            if ((one.set >> j & 1) != 0) {
+                const double mine = part * before[i][j], its = speed[j] / of_->left_s[j] * before[j][i];
+                if (mine < its || (mine == its && i > j)) continue;
+            }
+            one.entries.emplace_back(row_of(i, j), part);
+        }
+    }
+    if (one.period + 1 < periods_) one.entries.emplace_back(row_of(one.period), 1);
+}
+
+void pair_prices::find_columns() {
+    constexpr size_t at_most = 200;
+    known_.clear();
+    const matrix priced_before = before(price_);
+    for (uint32_t p = 0; p < periods_; ++p) {
+        for (members set = there_[p]; set != 0; set = (set - 1) & there_[p]) {
+            column one = priced(set, p, priced_before);
+            if (one.gain <= tiny * one.cost) continue;
+            // By the size of its entries, about.
+            double norm = 0;
+            for (members rest = set; rest != 0; rest &= rest - 1) {
+                const double part = speeds_->of(set)[first_of(rest)] / of_->left_s[first_of(rest)];
+                norm += part * part;
+            }
+            one.gain /= std::sqrt(norm * std::popcount(one.alive));
+            known_.push_back(std::move(one));
+        }
+    }
+    if (known_.size() > at_most) {
+        std::ranges::nth_element(known_, known_.begin() + at_most, std::ranges::greater(), &column::gain);
+        known_.resize(at_most);
+    }
+    for (column& one : known_) fill(one, priced_before);
+}
+
+/// Into the basis. False: it gains nothing.
+bool pair_prices::enter(const column& one, uint32_t pair) {
+    double reduced = one.cost;
+    for (const auto& [r, entry] : one.entries) reduced -= price_[r] * entry;
+    if (reduced >= 0) return false;
+    row change{};
+    double least = infinite;
+    for (uint32_t a = 0; a < rows_; ++a) {
+        for (const auto& [r, entry] : one.entries) change[a] += inverse_[a][r] * entry;
+        if (change[a] > least_pivot) least = std::min(least, (std::max(amount_[a], 0.0) + tiny) / change[a]);
+    }
+    uint32_t leaves = rows_;
+    for (uint32_t a = 0; a < rows_; ++a) {
+        if (change[a] <= least_pivot || std::max(amount_[a], 0.0) > least * change[a]) continue;
+        if (leaves == rows_ || change[a] > change[leaves]) leaves = a;
+    }
+    if (leaves == rows_) return false;
+    pivot(leaves, change, reduced);
+    cost_[leaves] = one.cost;
+    pair_[leaves] = pair;
+    return true;
+}
+
+void pair_prices::pivot(uint32_t leaves, const row& change, double reduced) {
+    ++steps_;
+    row& its = inverse_[leaves];
+    const double by = 1 / change[leaves];
+    for (uint32_t b = 0; b < rows_; ++b) its[b] *= by;
+    amount_[leaves] *= by;
+    for (uint32_t a = 0; a < rows_; ++a) {
+        if (a == leaves || change[a] == 0) continue;
+        row& other = inverse_[a];
+        for (uint32_t b = 0; b < rows_; ++b) other[b] -= change[a] * its[b];
+        amount_[a] -= change[a] * amount_[leaves];
+    }
+    for (uint32_t b = 0; b < rows_; ++b) price_[b] += reduced * its[b];
+}
+
+/// By which prices have to be multiplied so that they hold; they are as high as to need it only on the way.
+double pair_prices::factor(const row& price) const {
+    const matrix its = before(price);
+    double found = 1;
+    for (uint32_t p = 0; p < periods_; ++p) {
+        const double of_time = p + 1 < periods_ ? price[row_of(p)] : 0;
+        for (members set = there_[p]; set != 0; set = (set - 1) & there_[p]) {
+            const double* const speed = speeds_->of(set);
+            problem::values share{};
+            double own = of_time;
+            double own_cost = of_->cost_after_per_s;
+            for (members rest = set; rest != 0; rest &= rest - 1) {
+                const uint32_t i = first_of(rest);
+                const double part = speed[i] / of_->left_s[i];
+                own += part * price[i];
+                own_cost += of_->cost_per_s[i];
+                for (uint32_t j = 0; j < most; ++j) share[j] += part * its[i][j];
+                for (members others = rest & (rest - 1); others != 0; others &= others - 1) {
+                    const uint32_t j = first_of(others);
+                    own += std::max(part * its[i][j], speed[j] / of_->left_s[j] * its[j][i]);
+                }
+            }
+            // Of lower prices, others may be the dearest.
+            for (;;) {
+                double worth = own, cost = own_cost;
+                for (members rest = of_->all() & ~set; rest != 0; rest &= rest - 1) {
+                    const uint32_t j = first_of(rest);
+                    const double cost_j = (there_[p] >> j & 1) != 0 ? of_->cost_per_s[j] : 0;
+                    if (found * share[j] <= cost_j) continue;
+                    worth += share[j];
+                    cost += cost_j;
+                }
+                if (found * worth <= cost * (1 + 1e-13)) break;
+                found = cost / worth;
+            }
+        }
+    }
+    return found;
+}
+
+/// Of the prices at hand, made to hold.
+double pair_prices::bound() const {
+    row held = price_;
+    for (uint32_t r = count_; r < rows_; ++r) held[r] = r < row_of(0) ? std::max(held[r], 0.0) : std::min(held[r], 0.0);
+    double sum = 0;
+    for (uint32_t i = 0; i < count_; ++i) {
+        sum += held[i];
+        for (uint32_t j = 0; j < i; ++j) {
+            const double mine = held[row_of(i, j)], its = held[row_of(j, i)];
+            sum += is_fixed(i, j) ? mine : is_fixed(j, i) ? its : std::min(mine, its);
+        }
+    }
+    for (uint32_t p = 0; p + 1 < periods_; ++p) sum += held[row_of(p)] * lasts_s_[p];
+    return factor(held) * sum * (1 - lost);
+}
+
+/// Of the column in this row of the basis.
+void pair_prices::charge(uint32_t which, double cost) {
+    for (uint32_t b = 0; b < rows_; ++b) price_[b] += (cost - cost_[which]) * inverse_[which][b];
+    cost_[which] = cost;
+}
+
+bool pair_prices::order(uint32_t i, uint32_t j) {
+    if (is_fixed(j, i)) return false;
+    const members later = after_[j] | only(j);
+    for (uint32_t k = 0; k < count_; ++k)
+        if (k == i || is_fixed(k, i)) after_[k] |= later;
+    for (uint32_t r = 0; r < rows_; ++r) {
+        if (pair_[r] == 0) continue;
+        for (uint32_t a = 0; a < count_; ++a)
+            for (uint32_t b = a + 1; b < count_; ++b)
+                if (row_of(a, b) + 1 == pair_[r] && cost_[r] != cost_of_order(a, b)) charge(r, cost_of_order(a, b));
+    }
+    return true;
+}
+
+std::optional<std::pair<uint32_t, uint32_t>> pair_prices::doubtful() const {
+    constexpr double doubt = 1e-3;
+    std::optional<std::pair<uint32_t, uint32_t>> found;
+    matrix part{};
+    for (uint32_t r = 0; r < rows_; ++r) {
+        for (uint32_t i = 0; pair_[r] != 0 && i < count_; ++i)
+            for (uint32_t j = i + 1; j < count_; ++j)
+                if (row_of(i, j) + 1 == pair_[r]) part[i][j] = amount_[r];
+    }
+    double most_worth = 0;
+    std::array<members, most> later{};
+    for (uint32_t i = 0; i < count_; ++i) {
+        for (uint32_t j = i + 1; j < count_; ++j) {
+            const bool first = is_fixed(i, j) || (!is_fixed(j, i) && part[i][j] >= 0.5);
+            later[first ? i : j] |= only(first ? j : i);
+            if (is_fixed(i, j) || is_fixed(j, i)) continue;
+            const double open = std::min(part[i][j], 1 - part[i][j]);
+            const double worth = open * (std::max(price_[row_of(i, j)], price_[row_of(j, i)]) + 1e-6 * penalty_);
+            if (open <= doubt || worth <= most_worth) continue;
+            most_worth = worth;
+            found = first ? std::pair(i, j) : std::pair(j, i);
+        }
+    }
+    if (found) return found;
+    for (uint32_t i = 0; i < count_; ++i) {
+        for (members rest = later[i]; rest != 0; rest &= rest - 1) {
+            const uint32_t j = first_of(rest);
+            // Someone is after j, but before i.
+            if ((later[j] & ~later[i]) != 0 && !is_fixed(i, j)) return std::pair(i, j);
+        }
+    }
+    return found;
+}
+
+proof prove(const problem& of, const speed_table& speeds, double enough, uint32_t most_programs) {
+    struct node {
+        pair_prices prices;
+        double bound;  ///< of what it is a part of
+    };
+    proof found;
+    found.bound = infinite;
+    std::vector<node> open;
+    open.push_back({pair_prices(of, speeds), -infinite});
+    while (!open.empty()) {
+        node some = std::move(open.back());
+        open.pop_back();
+        const uint64_t before = some.prices.steps();
+        some.bound = std::max(some.bound, some.prices.raise(enough));
+        found.steps += some.prices.steps() - before;
+        ++found.programs;
+        const auto pair = some.bound < enough ? some.prices.doubtful() : std::nullopt;
+        if (some.bound >= enough || !pair || found.programs >= most_programs) {
+            found.bound = std::min(found.bound, some.bound);
+            if (some.bound >= enough) continue;
+            found.order_found = !pair;
+            for (const node& one : open) found.bound = std::min(found.bound, one.bound);
+            return found;
+        }
+        node other = some;
+        if (other.prices.order(pair->second, pair->first)) open.push_back(std::move(other));
+        if (some.prices.order(pair->first, pair->second)) open.push_back(std::move(some));
+    }
+    return found;
+}
+
+}  // namespace halcyon::policy
