@@ -14,8 +14,6 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr double tiny = 1e-9;
 /// Part of a phase by which rows differ from what they stand for, so that few steps of the simplex method lead nowhere.
 constexpr double disturbed = 1e-5;
-/// What is smaller is no pivot.
-constexpr double least_pivot = 1e-7;
 /// Of a bound: lost to rounding.
 constexpr double lost = 1e-11;
 
@@ -26,11 +24,18 @@ constexpr members only(uint32_t i) {
     return members{1} << i;
 }
 
+std::array<std::pair<uint32_t, double>, 1> entry(uint32_t row, double of) {
+    return {{{row, of}}};
+}
+/// That the first of a pair ends before the second.
+std::array<std::pair<uint32_t, double>, 2> ordered(uint32_t early, uint32_t late) {
+    return {{{early, -1}, {late, 1}}};
+}
+
 }  // namespace
 
 pair_prices::pair_prices(const problem& of, const speed_table& speeds) : of_(&of), speeds_(&speeds), count_(of.count) {
     set_periods();
-    rows_ = row_of(periods_ - 1);
     double longest_s = 0;
     double cost_per_s = of.cost_after_per_s;
     for (uint32_t i = 0; i < count_; ++i) {
@@ -59,37 +64,31 @@ void pair_prices::set_periods() {
     }
 }
 
-/// One after the other, once all are there.
-void pair_prices::begin() {
-    inverse_.assign(rows_, row{});
-    for (uint32_t r = 0; r < rows_; ++r) inverse_[r][r] = 1;
+/// Work of each, 1, and amounts of pairs that belong to one order of all.
+simplex_basis::row pair_prices::amounts() const {
+    simplex_basis::row made{};
     uint32_t random = 1;
     const auto some = [&] {
         random = random * 1664525U + 1013904223U;
         return disturbed * (0.5 + random * 0x1p-33);
     };
     for (uint32_t i = 0; i < count_; ++i) {
-        amount_[i] = 1;
+        made[i] = 1;
         for (uint32_t j = 0; j < count_; ++j)
-            if (i != j) amount_[row_of(i, j)] = (i < j ? 0 : 1) - some();
+            if (i != j) made[row_of(i, j)] = (i < j ? 0 : 1) - some();
     }
-    for (uint32_t p = 0; p + 1 < periods_; ++p) amount_[row_of(p)] = lasts_s_[p];
+    for (uint32_t p = 0; p + 1 < periods_; ++p) made[row_of(p)] = lasts_s_[p];
+    return made;
+}
+
+/// One after the other, once all are there.
+void pair_prices::begin() {
+    basis_.begin(row_of(periods_ - 1), amounts());
     std::array<uint32_t, most> order{};
     for (uint32_t i = 0; i < count_; ++i) order[i] = i;
     const auto worth = [&](uint32_t i) { return of_->cost_per_s[i] / (of_->demand[i] * of_->left_s[i]); };
     std::sort(order.begin(), order.begin() + count_,
               [&](uint32_t i, uint32_t j) { return worth(i) > worth(j) || (worth(i) == worth(j) && i < j); });
-    const auto bring = [&](uint32_t into, const column& one, uint32_t pair) {
-        row change{};
-        double reduced = one.cost;
-        for (const auto& [r, entry] : one.entries) {
-            reduced -= price_[r] * entry;
-            for (uint32_t a = 0; a < rows_; ++a) change[a] += inverse_[a][r] * entry;
-        }
-        pivot(into, change, reduced);
-        cost_[into] = one.cost;
-        pair_[into] = pair;
-    };
     members alive = of_->all();
     for (uint32_t k = 0; k < count_; ++k) {
         const uint32_t i = order[k];
@@ -98,22 +97,16 @@ void pair_prices::begin() {
         one.alive = alive;
         one.period = periods_ - 1;
         fill(one, matrix{});
-        bring(i, one, 0);
+        basis_.replace(i, one.entries, one.cost, 0);
         alive &= ~only(i);
         for (members rest = alive; rest != 0; rest &= rest - 1) {
             const uint32_t j = first_of(rest);
             const uint32_t early = row_of(i, j), late = row_of(j, i);
-            column too_much;
-            if (i < j) {
-                column ordered;
-                ordered.entries = {{early, -1}, {late, 1}};
-                bring(late, ordered, 1 + early);
-            } else {
-                too_much.entries = {{late, -1}};
-                bring(late, too_much, 0);
-            }
-            too_much.entries = {{early, -1}};
-            bring(early, too_much, 0);
+            if (i < j)
+                basis_.replace(late, ordered(early, late), 0, 1 + early);
+            else
+                basis_.replace(late, entry(late, -1), 0, 0);
+            basis_.replace(early, entry(early, -1), 0, 0);
         }
     }
 }
@@ -143,32 +136,21 @@ double pair_prices::cost_of_order(uint32_t i, uint32_t j) const {
 
 /// Those columns of which there are few.
 bool pair_prices::enter_orders() {
+    const simplex_basis::row& price = basis_.prices();
     bool any = false;
-    column one;
     for (uint32_t i = 0; i < count_; ++i) {
         for (uint32_t j = 0; j < count_; ++j) {
             if (i == j) continue;
-            const uint32_t r = row_of(i, j);
-            one.cost = 0;
-            if (price_[r] < -tiny) {
-                one.entries = {{r, -1}};
-                any = enter(one) || any;
-            }
+            const uint32_t early = row_of(i, j), late = row_of(j, i);
+            if (price[early] < -tiny) any = basis_.enter(entry(early, -1), 0, 0) || any;
             if (i > j) continue;
-            const uint32_t other = row_of(j, i);
-            one.cost = cost_of_order(i, j);
-            if (price_[other] - price_[r] - one.cost > tiny) {
-                one.entries = {{r, -1}, {other, 1}};
-                any = enter(one, 1 + r) || any;
-            }
+            const double cost = cost_of_order(i, j);
+            if (price[late] - price[early] - cost > tiny)
+                any = basis_.enter(ordered(early, late), cost, 1 + early) || any;
         }
     }
-    one.cost = 0;
-    for (uint32_t p = 0; p + 1 < periods_; ++p) {
-        if (price_[row_of(p)] <= tiny) continue;
-        one.entries = {{row_of(p), 1}};
-        any = enter(one) || any;
-    }
+    for (uint32_t p = 0; p + 1 < periods_; ++p)
+        if (price[row_of(p)] > tiny) any = basis_.enter(entry(row_of(p), 1), 0, 0) || any;
     return any;
 }
 
@@ -183,7 +165,7 @@ bool pair_prices::enter_known() {
             double gain = -one.cost;
             double norm = 0;
             for (const auto& [r, entry] : one.entries) {
-                gain += entry * price_[r];
+                gain += entry * basis_.prices()[r];
                 norm += entry * entry;
             }
             if (gain <= tiny * one.cost || gain * gain <= most_gain * norm) continue;
@@ -194,14 +176,14 @@ bool pair_prices::enter_known() {
             known_.clear();
             return any;
         }
-        any = enter(*best) || any;
+        any = basis_.enter(best->entries, best->cost, 0) || any;
         *best = std::move(known_.back());
         known_.pop_back();
     }
     return any;
 }
 
-pair_prices::matrix pair_prices::before(const row& price) const {
+pair_prices::matrix pair_prices::before(const simplex_basis::row& price) const {
     matrix found{};
     for (uint32_t i = 0; i < count_; ++i)
         for (uint32_t j = 0; j < count_; ++j)
@@ -215,13 +197,13 @@ pair_prices::column pair_prices::priced(members set, uint32_t period, const matr
     found.set = found.alive = set;
     found.period = period;
     found.cost = of_->cost_after_per_s;
-    found.gain = period + 1 < periods_ ? price_[row_of(period)] : 0;
+    found.gain = period + 1 < periods_ ? basis_.prices()[row_of(period)] : 0;
     problem::values share{};
     const double* const speed = speeds_->of(set);
     for (members rest = set; rest != 0; rest &= rest - 1) {
         const uint32_t i = first_of(rest);
         const double part = speed[i] / of_->left_s[i];
-        found.gain += part * price_[i];
+        found.gain += part * basis_.prices()[i];
         found.cost += of_->cost_per_s[i];
         for (uint32_t j = 0; j < most; ++j) share[j] += part * before[i][j];
         for (members others = rest & (rest - 1); others != 0; others &= others - 1) {
@@ -265,7 +247,7 @@ void pair_prices::fill(column& one, const matrix& before) const {
 void pair_prices::find_columns() {
     constexpr size_t at_most = 200;
     known_.clear();
-    const matrix priced_before = before(price_);
+    const matrix priced_before = before(basis_.prices());
     for (uint32_t p = 0; p < periods_; ++p) {
         for (members set = there_[p]; set != 0; set = (set - 1) & there_[p]) {
             column one = priced(set, p, priced_before);
@@ -287,46 +269,8 @@ void pair_prices::find_columns() {
     for (column& one : known_) fill(one, priced_before);
 }
 
-/// Into the basis. False: it gains nothing.
-bool pair_prices::enter(const column& one, uint32_t pair) {
-    double reduced = one.cost;
-    for (const auto& [r, entry] : one.entries) reduced -= price_[r] * entry;
-    if (reduced >= 0) return false;
-    row change{};
-    double least = infinite;
-    for (uint32_t a = 0; a < rows_; ++a) {
-        for (const auto& [r, entry] : one.entries) change[a] += inverse_[a][r] * entry;
-        if (change[a] > least_pivot) least = std::min(least, (std::max(amount_[a], 0.0) + tiny) / change[a]);
-    }
-    uint32_t leaves = rows_;
-    for (uint32_t a = 0; a < rows_; ++a) {
-        if (change[a] <= least_pivot || std::max(amount_[a], 0.0) > least * change[a]) continue;
-        if (leaves == rows_ || change[a] > change[leaves]) leaves = a;
-    }
-    if (leaves == rows_) return false;
-    pivot(leaves, change, reduced);
-    cost_[leaves] = one.cost;
-    pair_[leaves] = pair;
-    return true;
-}
-
-void pair_prices::pivot(uint32_t leaves, const row& change, double reduced) {
-    ++steps_;
-    row& its = inverse_[leaves];
-    const double by = 1 / change[leaves];
-    for (uint32_t b = 0; b < rows_; ++b) its[b] *= by;
-    amount_[leaves] *= by;
-    for (uint32_t a = 0; a < rows_; ++a) {
-        if (a == leaves || change[a] == 0) continue;
-        row& other = inverse_[a];
-        for (uint32_t b = 0; b < rows_; ++b) other[b] -= change[a] * its[b];
-        amount_[a] -= change[a] * amount_[leaves];
-    }
-    for (uint32_t b = 0; b < rows_; ++b) price_[b] += reduced * its[b];
-}
-
 /// By which prices have to be multiplied so that they hold; they are as high as to need it only on the way.
-double pair_prices::factor(const row& price) const {
+double pair_prices::factor(const simplex_basis::row& price) const {
     const matrix its = before(price);
     double found = 1;
     for (uint32_t p = 0; p < periods_; ++p) {
@@ -367,8 +311,9 @@ double pair_prices::factor(const row& price) const {
 
 /// Of the prices at hand, made to hold.
 double pair_prices::bound() const {
-    row held = price_;
-    for (uint32_t r = count_; r < rows_; ++r) held[r] = r < row_of(0) ? std::max(held[r], 0.0) : std::min(held[r], 0.0);
+    simplex_basis::row held = basis_.prices();
+    for (uint32_t r = count_; r < basis_.rows(); ++r)
+        held[r] = r < row_of(0) ? std::max(held[r], 0.0) : std::min(held[r], 0.0);
     double sum = 0;
     for (uint32_t i = 0; i < count_; ++i) {
         sum += held[i];
@@ -381,22 +326,17 @@ double pair_prices::bound() const {
     return factor(held) * sum * (1 - lost);
 }
 
-/// Of the column in this row of the basis.
-void pair_prices::charge(uint32_t which, double cost) {
-    for (uint32_t b = 0; b < rows_; ++b) price_[b] += (cost - cost_[which]) * inverse_[which][b];
-    cost_[which] = cost;
-}
-
 bool pair_prices::order(uint32_t i, uint32_t j) {
     if (is_fixed(j, i)) return false;
     const members later = after_[j] | only(j);
     for (uint32_t k = 0; k < count_; ++k)
         if (k == i || is_fixed(k, i)) after_[k] |= later;
-    for (uint32_t r = 0; r < rows_; ++r) {
-        if (pair_[r] == 0) continue;
+    for (uint32_t r = 0; r < basis_.rows(); ++r) {
+        if (basis_.name(r) == 0) continue;
         for (uint32_t a = 0; a < count_; ++a)
             for (uint32_t b = a + 1; b < count_; ++b)
-                if (row_of(a, b) + 1 == pair_[r] && cost_[r] != cost_of_order(a, b)) charge(r, cost_of_order(a, b));
+                if (row_of(a, b) + 1 == basis_.name(r) && basis_.cost(r) != cost_of_order(a, b))
+                    basis_.charge(r, cost_of_order(a, b));
     }
     return true;
 }
@@ -405,10 +345,10 @@ std::optional<std::pair<uint32_t, uint32_t>> pair_prices::doubtful() const {
     constexpr double doubt = 1e-3;
     std::optional<std::pair<uint32_t, uint32_t>> found;
     matrix part{};
-    for (uint32_t r = 0; r < rows_; ++r) {
-        for (uint32_t i = 0; pair_[r] != 0 && i < count_; ++i)
+    for (uint32_t r = 0; r < basis_.rows(); ++r) {
+        for (uint32_t i = 0; basis_.name(r) != 0 && i < count_; ++i)
             for (uint32_t j = i + 1; j < count_; ++j)
-                if (row_of(i, j) + 1 == pair_[r]) part[i][j] = amount_[r];
+                if (row_of(i, j) + 1 == basis_.name(r)) part[i][j] = basis_.amount(r);
     }
     double most_worth = 0;
     std::array<members, most> later{};
@@ -418,7 +358,8 @@ std::optional<std::pair<uint32_t, uint32_t>> pair_prices::doubtful() const {
             later[first ? i : j] |= only(first ? j : i);
             if (is_fixed(i, j) || is_fixed(j, i)) continue;
             const double open = std::min(part[i][j], 1 - part[i][j]);
-            const double worth = open * (std::max(price_[row_of(i, j)], price_[row_of(j, i)]) + 1e-6 * penalty_);
+            const double worth =
+                open * (std::max(basis_.prices()[row_of(i, j)], basis_.prices()[row_of(j, i)]) + 1e-6 * penalty_);
             if (open <= doubt || worth <= most_worth) continue;
             most_worth = worth;
             found = first ? std::pair(i, j) : std::pair(j, i);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "policy/problem.hpp"
+#include "policy/simplex_basis.hpp"
 
 namespace halcyon::policy {
 
@@ -40,12 +41,11 @@ class pair_prices {
     /// Two that the program puts into no order, or into one that contradicts others; the first of them more likely ends
     /// first. None: it has an order of all.
     [[nodiscard]] std::optional<std::pair<uint32_t, uint32_t>> doubtful() const;
-    [[nodiscard]] uint64_t steps() const { return steps_; }
+    [[nodiscard]] uint64_t steps() const { return basis_.steps(); }
 
   private:
     static constexpr uint32_t most = problem::most;
-    static constexpr uint32_t most_rows = most * most + most;
-    using row = std::array<double, most_rows>;
+    static_assert(simplex_basis::most_rows >= most * most + most);
     using matrix = std::array<problem::values, most>;
 
     /// Of the linear program: the members of `set` move while `alive` are unfinished.
@@ -67,36 +67,27 @@ class pair_prices {
     [[nodiscard]] double cost_of_order(uint32_t i, uint32_t j) const;
 
     void set_periods();
+    [[nodiscard]] simplex_basis::row amounts() const;
     void begin();
     bool enter_orders();
     bool enter_known();
     void find_columns();
     column priced(members set, uint32_t period, const matrix& before) const;
     void fill(column& one, const matrix& before) const;
-    bool enter(const column& one, uint32_t pair = 0);
-    void pivot(uint32_t leaves, const row& change, double reduced);
-    void charge(uint32_t which, double cost);
     [[nodiscard]] double bound() const;
-    [[nodiscard]] double factor(const row& price) const;
-    [[nodiscard]] matrix before(const row& price) const;
+    [[nodiscard]] double factor(const simplex_basis::row& price) const;
+    [[nodiscard]] matrix before(const simplex_basis::row& price) const;
 
     const problem* of_;
     const speed_table* speeds_;
     uint32_t count_;
-    uint32_t rows_ = 0;
     uint32_t periods_ = 0;
     std::array<members, most + 1> there_{};
     std::array<double, most + 1> lasts_s_{};
     double penalty_ = 0;                 ///< of an order that is none
     std::array<members, most> after_{};  ///< [i]: those that end after it, by order()
     std::vector<column> known_;          ///< that were of use
-    // The basis:
-    std::vector<row> inverse_;
-    row amount_{};
-    row cost_{};
-    row price_{};
-    std::array<uint32_t, most_rows> pair_{};  ///< by row of the basis: 1 + that of the pair whose d is in it; else 0
-    uint64_t steps_ = 0;
+    simplex_basis basis_;                ///< a name is 1 + the row of the pair whose d it is; else 0
 };
 
 /// That no schedule costs less than `bound`; costs count from arrivals on, as exact_search's do. Where it would be
