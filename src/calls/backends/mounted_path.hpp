@@ -17,8 +17,8 @@ class mounted_path {
     ///
     /// The kernel cannot be asked for a relative path that leads out of a mount again: each operation on it is EXDEV.
     bool find(int directory, const char* path);
-    /// As find(), of a name that stands for a descriptor (/dev/stdin, /dev/fd/7, /proc/self/fd/7), where that is one of a
-    /// backend in front of a directory of the kernel's: its file is opened anew by it. The kernel would open what the
+    /// As find(), of a name that stands for a descriptor (/dev/stdin, /dev/fd/7, /proc/self/fd/7), where that is one of
+    /// a backend in front of a directory of the kernel's: its file is opened anew by it. The kernel would open what the
     /// descriptor is made of.
     bool find_descriptor(const char* path);
     /// As find(), for chdir; also true where a working directory under a mount is left.

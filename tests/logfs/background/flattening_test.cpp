@@ -101,8 +101,8 @@ TEST_F(flattening_in_place, says_how_much_it_is_about_to_write) {
     EXPECT_EQ(announced, 5'000'000);
 }
 
-/// Readers find the container or the whole file, whenever the process dies; and the next one ends what that began. About
-/// one in two dies too late to be stopped, however fast the machine is.
+/// Readers find the container or the whole file, whenever the process dies; and the next one ends what that began.
+/// About one in two dies too late to be stopped, however fast the machine is.
 TEST_F(flattening_in_place, shows_all_of_it_whenever_it_is_killed) {
     std::mt19937_64 random(11);
     int replaced = 0;

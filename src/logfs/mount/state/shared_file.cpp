@@ -219,8 +219,8 @@ result<void> shared_file::set_owner(uid_t user, gid_t group) {
     return shown(log_.set_owner(user, group));
 }
 
-/// A view that was read is held (held_view.hpp): a refresh lets it go. Others may have used it again meanwhile, and have
-/// written, so that it was closed behind them.
+/// A view that was read is held (held_view.hpp): a refresh lets it go. Others may have used it again meanwhile, and
+/// have written, so that it was closed behind them.
 bool shared_file::rest() {
     const std::lock_guard alone(opening_);
     if (!is_open_) return false;
