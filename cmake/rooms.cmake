@@ -35,13 +35,18 @@ function(halcyon_room name)
 endfunction()
 
 # halcyon_precompile(<target>): of a target with twenty files or more. The headers of the standard library that most of
-# them include, compiled once: a quarter of the work at such a file. They fit what is compiled with the same options, so
+# them include, compiled once: a quarter of the work on such a file. They fit what is compiled with the same options, so
 # each target has its own. scripts/lint looks at each file without them, so that a file names all headers it needs.
 function(halcyon_precompile target)
   target_precompile_headers(${target} PRIVATE
     <algorithm> <array> <atomic> <charconv> <cmath> <cstddef> <cstdint> <cstring> <functional> <map> <memory> <optional>
     <set> <span> <string> <string_view> <utility> <vector>)
-  # libstdc++ turns these off for itself where std::string copies, and GCC forgets that in precompiled headers.
+  halcyon_trust_precompiled(${target})
+endfunction()
+
+# halcyon_trust_precompiled(<target>): libstdc++ turns these warnings off for itself where std::string copies, and GCC
+# forgets that in precompiled headers.
+function(halcyon_trust_precompiled target)
   target_compile_options(${target} PRIVATE
     $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-array-bounds>
     $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-stringop-overflow> $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-stringop-overread>)

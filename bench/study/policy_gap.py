@@ -2,9 +2,9 @@
 """The gap of the rule `dynamic` beyond 8 applications, where its search is a heuristic: cost of the schedule to which
 its decisions lead, over the least cost of all schedules, less 1. 1,000 random instances of 9, 10 and 11 applications.
 
-Of each instance a bound tells how much better any schedule can be at most, in less than a second. Where that is more
-than 2 %, an exhaustive search tells whether one is, and how much: from seconds to minutes. It looks at two million
-positions first; those that need more are searched again when all have been. Instances are kept in
+Of each instance a bound tells how much better any schedule can be at most, mostly within a second of processor time.
+Where that is more than 2 %, an exhaustive search tells whether one is, and how much: from seconds to minutes. It looks
+at two million positions first; those that need more are searched again when all have been. Instances are kept in
 bench/study/policy/gap.jsonl; the same command goes on with those that are missing, each number of applications in turn.
 It begins none after 85 minutes, or `--minutes`; run it with `nice`, or with as many `--jobs` as there are cores.
 """

@@ -191,33 +191,39 @@ pair_prices::matrix pair_prices::before(const simplex_basis::row& price) const {
     return found;
 }
 
-/// That with the most worth of those in which `set` moves. Without entries.
-pair_prices::column pair_prices::priced(members set, uint32_t period, const matrix& before) const {
-    column found;
-    found.set = found.alive = set;
-    found.period = period;
-    found.cost = of_->cost_after_per_s;
-    found.gain = period + 1 < periods_ ? basis_.prices()[row_of(period)] : 0;
-    problem::values share{};
+/// What a second in which `set` moves is worth at these prices, and what it costs, before anybody else is unfinished.
+pair_prices::second pair_prices::second_of(members set, uint32_t period, const simplex_basis::row& price,
+                                           const matrix& before) const {
+    second found{period + 1 < periods_ ? price[row_of(period)] : 0, of_->cost_after_per_s, {}};
     const double* const speed = speeds_->of(set);
     for (members rest = set; rest != 0; rest &= rest - 1) {
         const uint32_t i = first_of(rest);
         const double part = speed[i] / of_->left_s[i];
-        found.gain += part * basis_.prices()[i];
+        found.worth += part * price[i];
         found.cost += of_->cost_per_s[i];
-        for (uint32_t j = 0; j < most; ++j) share[j] += part * before[i][j];
+        for (uint32_t j = 0; j < most; ++j) found.share[j] += part * before[i][j];
         for (members others = rest & (rest - 1); others != 0; others &= others - 1) {
             const uint32_t j = first_of(others);
-            found.gain += std::max(part * before[i][j], speed[j] / of_->left_s[j] * before[j][i]);
+            found.worth += std::max(part * before[i][j], speed[j] / of_->left_s[j] * before[j][i]);
         }
     }
+    return found;
+}
+
+double pair_prices::cost_in(uint32_t period, uint32_t j) const {
+    return (there_[period] >> j & 1) != 0 ? of_->cost_per_s[j] : 0;
+}
+
+/// That with the most worth of those in which `set` moves. Without entries.
+pair_prices::column pair_prices::priced(members set, uint32_t period, const matrix& before) const {
+    const second own = second_of(set, period, basis_.prices(), before);
+    column found{.set = set, .alive = set, .period = period, .gain = own.worth, .cost = own.cost, .entries = {}};
     for (members rest = of_->all() & ~set; rest != 0; rest &= rest - 1) {
         const uint32_t j = first_of(rest);
-        const double its = (there_[period] >> j & 1) != 0 ? of_->cost_per_s[j] : 0;
-        if (share[j] <= its) continue;
+        if (own.share[j] <= cost_in(period, j)) continue;
         found.alive |= only(j);
-        found.gain += share[j];
-        found.cost += its;
+        found.gain += own.share[j];
+        found.cost += cost_in(period, j);
     }
     found.gain -= found.cost;
     return found;
@@ -274,32 +280,16 @@ double pair_prices::factor(const simplex_basis::row& price) const {
     const matrix its = before(price);
     double found = 1;
     for (uint32_t p = 0; p < periods_; ++p) {
-        const double of_time = p + 1 < periods_ ? price[row_of(p)] : 0;
         for (members set = there_[p]; set != 0; set = (set - 1) & there_[p]) {
-            const double* const speed = speeds_->of(set);
-            problem::values share{};
-            double own = of_time;
-            double own_cost = of_->cost_after_per_s;
-            for (members rest = set; rest != 0; rest &= rest - 1) {
-                const uint32_t i = first_of(rest);
-                const double part = speed[i] / of_->left_s[i];
-                own += part * price[i];
-                own_cost += of_->cost_per_s[i];
-                for (uint32_t j = 0; j < most; ++j) share[j] += part * its[i][j];
-                for (members others = rest & (rest - 1); others != 0; others &= others - 1) {
-                    const uint32_t j = first_of(others);
-                    own += std::max(part * its[i][j], speed[j] / of_->left_s[j] * its[j][i]);
-                }
-            }
+            const second own = second_of(set, p, price, its);
             // Of lower prices, others may be the dearest.
             for (;;) {
-                double worth = own, cost = own_cost;
+                double worth = own.worth, cost = own.cost;
                 for (members rest = of_->all() & ~set; rest != 0; rest &= rest - 1) {
                     const uint32_t j = first_of(rest);
-                    const double cost_j = (there_[p] >> j & 1) != 0 ? of_->cost_per_s[j] : 0;
-                    if (found * share[j] <= cost_j) continue;
-                    worth += share[j];
-                    cost += cost_j;
+                    if (found * own.share[j] <= cost_in(p, j)) continue;
+                    worth += own.share[j];
+                    cost += cost_in(p, j);
                 }
                 if (found * worth <= cost * (1 + 1e-13)) break;
                 found = cost / worth;

@@ -58,6 +58,12 @@ class pair_prices {
         std::vector<std::pair<uint32_t, double>> entries;
     };
 
+    struct second {
+        double worth = 0;
+        double cost = 0;
+        problem::values share{};  ///< worth more for each of the others that is unfinished
+    };
+
     // Rows: the work of each; of each pair, work before an end; the length of each period but the last.
     [[nodiscard]] uint32_t row_of(uint32_t i, uint32_t j) const {
         return count_ + i * (count_ - 1) + j - (j > i ? 1 : 0);
@@ -72,6 +78,9 @@ class pair_prices {
     bool enter_orders();
     bool enter_known();
     void find_columns();
+    [[nodiscard]] second second_of(members set, uint32_t period, const simplex_basis::row& price,
+                                   const matrix& before) const;
+    [[nodiscard]] double cost_in(uint32_t period, uint32_t j) const;
     column priced(members set, uint32_t period, const matrix& before) const;
     void fill(column& one, const matrix& before) const;
     [[nodiscard]] double bound() const;
