@@ -104,6 +104,7 @@ struct decider::workspace {
 
     std::vector<contender> present;   ///< in the order of arrival
     std::vector<contender> expected;  ///< likewise
+    std::vector<const application*> forecast;
     std::vector<contender> grouped;   ///< `present`, the groups one after the other
     std::vector<numbered> numbers;
     std::vector<uint32_t> expected_group;
@@ -144,22 +145,25 @@ void sort_by_arrival(std::vector<contender>& some) {
 void decider::workspace::collect(const situation& of, metric minimise, const circumstances& in, bool forecasts) {
     present.clear();
     expected.clear();
+    forecast.clear();
     double left_s = 0;
     for (const application& one : of.applications) {
-        if (!policy::present(one)) continue;
-        present.push_back(contender_of(one, minimise, in.now_s));
-        left_s += present.back().left_s;
+        if (policy::present(one)) {
+            present.push_back(contender_of(one, minimise, in.now_s));
+            left_s += present.back().left_s;
+        } else if (one.state == movement::expected) {
+            forecast.push_back(&one);
+        }
     }
     sort_by_arrival(present);
     if (!forecasts || present.size() < 2) return;
     const double all_end_s = in.now_s + left_s / sound::free_share(of.unseen_share);
-    for (const application& one : of.applications) {
-        if (one.state != movement::expected) continue;
-        const double probability = sound::probability(one);
+    for (const application* one : forecast) {
+        const double probability = sound::probability(*one);
         // Who comes after all of those present have ended changes nothing now.
         if (probability < in.how.least_probability || probability <= 0) continue;
-        if (sound::arrived_s(one, in.now_s) > all_end_s || sound::left_s(one) <= 0) continue;
-        expected.push_back(contender_of(one, minimise, in.now_s));
+        if (sound::arrived_s(*one, in.now_s) > all_end_s || sound::left_s(*one) <= 0) continue;
+        expected.push_back(contender_of(*one, minimise, in.now_s));
         expected.back().cost_per_s *= probability;
     }
     sort_by_arrival(expected);
