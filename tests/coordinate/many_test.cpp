@@ -179,6 +179,27 @@ TEST(many, that_move_nothing_keep_their_turns_while_nobody_waits) {
     EXPECT_EQ(all.told.counted().stalled_holders, 0U);
 }
 
+TEST(many, that_have_waited_for_too_long_move_together) {
+    constexpr uint32_t count = 65'536, decisions = 200;
+    std::vector<policy::application> all(count);
+    for (uint32_t i = 0; i < count; ++i) {
+        all[i].id = i + 1;
+        all[i].state = policy::movement::moving;
+        all[i].arrived_s = i;
+        all[i].since_s = count;
+        all[i].waited_s = 40;
+        all[i].alone_s = all[i].left_s = 1;
+    }
+    policy::settings how;
+    how.alternatives = false;
+    policy::decider some;
+    for (uint32_t i = 0; i < decisions; ++i) {
+        const policy::decision& made =
+            some.decide({all}, policy::rule::interfere, policy::metric::sum_of_times, count, how);
+        ASSERT_EQ(made.move.size(), count);
+    }
+}
+
 TEST(many, share_targets_each_with_the_next_one_and_are_decided_about_together) {
     constexpr uint32_t count = 65'536, decisions = 15;
     std::vector<policy::application> all(count);
