@@ -200,6 +200,32 @@ TEST(many, that_have_waited_for_too_long_move_together) {
     }
 }
 
+TEST(many, that_share_nothing_move_beside_one_that_waits_for_all_under_dynamic) {
+    constexpr uint32_t count = 32'768, decisions = 40;
+    std::vector<policy::application> all(count + 1);
+    for (uint32_t i = 0; i < count; ++i) {
+        all[i].id = i + 1;
+        all[i].state = policy::movement::moving;
+        all[i].arrived_s = i;
+        all[i].since_s = count;
+        all[i].alone_s = all[i].left_s = 1;
+        all[i].targets = {i, i + count};
+    }
+    all[count].id = count + 1;
+    all[count].state = policy::movement::waiting;
+    all[count].arrived_s = all[count].since_s = count;
+    all[count].alone_s = all[count].left_s = 1e6;
+    policy::settings how;
+    how.alternatives = false;
+    policy::decider some;
+    for (uint32_t i = 0; i < decisions; ++i) {
+        const policy::decision& made =
+            some.decide({all}, policy::rule::dynamic, policy::metric::sum_of_times, count, how);
+        ASSERT_EQ(made.move.size(), count);
+        ASSERT_TRUE(made.stop.empty());
+    }
+}
+
 TEST(many, share_targets_each_with_the_next_one_and_are_decided_about_together) {
     constexpr uint32_t count = 65'536, decisions = 15;
     std::vector<policy::application> all(count);
