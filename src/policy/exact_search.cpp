@@ -67,8 +67,7 @@ void exact_search::be_thorough() {
     thorough_ = true;
     orders_.start(*of_, *speeds_, bounds_);
     if (ahead_.size() < 2 * of_->count + 1) ahead_.resize(2 * of_->count + 1);
-    const size_t most_places = of_->count <= 8 ? size_t{1} << 14 : size_t{1} << 18;
-    seen_.clear(*of_, most_places);
+    seen_.clear(*of_);
 }
 
 /// Whether no schedule through `at` is better than the best one so far. Of many unfinished ones there are too many

@@ -9,6 +9,7 @@
 #include "coordinate/coordinator/turn_watch.hpp"
 #include "coordinate/protocol/fields.hpp"
 #include "policy/groups.hpp"
+#include "policy/seen_positions.hpp"
 
 namespace halcyon::coordinate {
 namespace {
@@ -223,6 +224,23 @@ TEST(many, that_share_nothing_move_beside_one_that_waits_for_all_under_dynamic) 
             some.decide({all}, policy::rule::dynamic, policy::metric::sum_of_times, count, how);
         ASSERT_EQ(made.move.size(), count);
         ASSERT_TRUE(made.stop.empty());
+    }
+}
+
+TEST(many, searches_of_few_and_of_more_applications_take_turns) {
+    policy::seen_positions seen;
+    policy::problem few, more;
+    few.count = 8;
+    more.count = 9;
+    few.left_s.fill(1);
+    more.left_s.fill(1);
+    for (int i = 0; i < 100'000; ++i) {
+        for (const policy::problem* const of : {&few, &more}) {
+            seen.clear(*of);
+            ASSERT_LT(seen.least_cost(3, of->left_s, 0), 0) << "nothing is known of it";
+            seen.learn(3, of->left_s, 0, 5);
+            ASSERT_EQ(seen.least_cost(3, of->left_s, 0), 5);
+        }
     }
 }
 
