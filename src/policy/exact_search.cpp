@@ -267,6 +267,11 @@ double exact_search::search(const position& at, const turn& before, uint32_t dep
         later.at_s = next_s;
         return search(later, {}, depth + 1);
     }
+    best_.nodes += positions_of_sets(here);
+    if (best_.nodes > limit_) {
+        best_.complete = false;
+        return -infinite;
+    }
     // Of an alternative that was left out unseen, nothing is known.
     const bool thorough = thorough_;
     double least = thorough ? infinite : -infinite;
