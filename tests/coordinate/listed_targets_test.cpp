@@ -44,5 +44,28 @@ TEST(listed_targets, of_an_application_count_once_however_often_they_are_told) {
     EXPECT_FALSE(c.has_turn("B"));
 }
 
+/// Its user's other application lost a turn, since it moved nothing.
+TEST(listed_targets, of_an_idle_turn_on_probation_must_be_wanted_for_it_to_be_taken_away) {
+    conversation c = holder_and_waiter();
+    c.pass(4.8, {"A", "B"});
+    ASSERT_TRUE(c.has_turn("B"));
+    c.say("B", release{1});
+    c.join("C", 1000);
+    c.join("D", 1001);
+    c.say("C", phase_on({1}));
+    c.say("B", phase_on({2}, 2));
+    c.say("D", phase_on({2}));
+    ASSERT_TRUE(c.has_turn("C") && c.has_turn("B"));
+    ASSERT_FALSE(c.has_turn("D"));
+    c.pass(2, {"A", "B", "C", "D"});
+    EXPECT_TRUE(c.has_turn("C")) << "D waits for other storage";
+    EXPECT_EQ(c.told.counted().stalled_holders, 1U);
+    c.join("E", 1001);
+    c.say("E", phase_on({1}));
+    c.say("E", phase_on({1}));  // so that something is decided
+    EXPECT_TRUE(c.has_turn("E"));
+    EXPECT_EQ(c.told.counted().stalled_holders, 2U);
+}
+
 }  // namespace
 }  // namespace halcyon::coordinate
