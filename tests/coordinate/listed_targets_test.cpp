@@ -44,6 +44,49 @@ TEST(listed_targets, of_an_application_count_once_however_often_they_are_told) {
     EXPECT_FALSE(c.has_turn("B"));
 }
 
+/// A, B, C and D have registered, and none of them has a turn.
+conversation four() {
+    conversation c(conversation::quick(policy::rule::fcfs));
+    for (const char* const who : {"A", "B", "C", "D"}) c.join(who);
+    c.say("A", stopped{c.lease["A"]});
+    return c;
+}
+
+TEST(listed_targets, tell_those_that_wait_who_has_the_turn_at_their_storage) {
+    conversation c = four();
+    c.say("A", phase_on({1, 5}));
+    c.say("B", phase_on({2}));
+    ASSERT_TRUE(c.has_turn("A") && c.has_turn("B"));
+    c.look();
+    c.say("C", phase_on({2, 3}));
+    EXPECT_EQ(c.look().back(), "C <- wait phase 1 behind B");
+    c.say("D", phase_on({}));
+    EXPECT_EQ(c.look().back(), "D <- wait phase 1 behind A behind B");
+}
+
+TEST(listed_targets, tell_of_those_that_use_all_targets_to_everybody_who_waits) {
+    conversation c = four();
+    c.say("A", phase_on({}));
+    c.look();
+    c.say("B", phase_on({2}));
+    EXPECT_EQ(c.look().back(), "B <- wait phase 1 behind A");
+}
+
+TEST(listed_targets, tell_of_eight_that_have_the_turn) {
+    conversation c = four();
+    for (uint32_t i = 10; i < 20; ++i) {
+        const std::string name = "M" + std::to_string(i);
+        c.join(name);
+        c.say(name, phase_on({i, i + 100}));
+        ASSERT_TRUE(c.has_turn(name));
+    }
+    c.look();
+    c.say("C", phase_on(from_to(11, 30)));
+    std::string expected = "C <- wait phase 1";
+    for (int i = 11; i < 19; ++i) expected += " behind M" + std::to_string(i);
+    EXPECT_EQ(c.look().back(), expected);
+}
+
 /// Its user's other application lost a turn, since it moved nothing.
 TEST(listed_targets, of_an_idle_turn_on_probation_must_be_wanted_for_it_to_be_taken_away) {
     conversation c = holder_and_waiter();
