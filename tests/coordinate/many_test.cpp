@@ -180,6 +180,28 @@ TEST(many, that_move_nothing_keep_their_turns_while_nobody_waits) {
     EXPECT_EQ(all.told.counted().stalled_holders, 0U);
 }
 
+TEST(many, that_move_on_targets_of_their_own_stop_for_one_that_wants_all) {
+    settings how = all_may_come();
+    how.rule = policy::rule::interrupt;
+    how.bounds.alternatives = false;
+    how.per_user.connections = 1U << 20U;
+    coordinator told(how, 1, 0);
+    constexpr uint32_t count = 65'535;
+    const auto begin = [&](connection_id id, std::vector<uint32_t> targets) {
+        told.connected(id, 1000, false, 0);
+        told.received(id, conversation::registration_of("job" + std::to_string(id)), 0);
+        inform what = phase_of(1);
+        what.targets = std::move(targets);
+        told.received(id, what, 0);
+    };
+    for (uint32_t id = 1; id <= count; ++id) begin(id, {id});
+    told.advance(0);
+    ASSERT_EQ(told.counted().grants, count);
+    begin(count + 1, {});
+    told.advance(0);
+    EXPECT_EQ(told.counted().recalls, count);
+}
+
 TEST(many, that_have_waited_for_too_long_move_together) {
     constexpr uint32_t count = 65'536, decisions = 200;
     std::vector<policy::application> all(count);
@@ -341,7 +363,7 @@ class large_job {
         each_says(between_s, [&](agent& one) { of.released(all, its(), one, release{1}, now(), out); });
     }
     void stop(double between_s) {
-        of.recall(all, its(), now(), out);
+        of.recall(all, its(), 0, now(), out);
         each_says(between_s, [&](agent& one) { of.answered(all, its(), one, stopping{lease, 1}, now(), out); });
         each_says(between_s, [&](agent& one) { of.stopped(all, its(), one, stopped{lease}, now(), out); });
     }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "coordinate/coordinator/longest_waits.hpp"
 #include "coordinate/coordinator/turn_holders.hpp"
 #include "policy/sound_values.hpp"
 
@@ -92,11 +93,13 @@ bool arbiter::is_anybody_in_the_way_of(uint64_t id) {
 void arbiter::carry_out(registry& all, phases& of, const policy::decision& what, moment at, outbox& out) {
     granted_.clear();
     recalled_.clear();
+    std::optional<longest_waits> waits;
     for (const uint64_t id : what.stop) {
         job* const one = all.find_job(id);
         if (one == nullptr || one->has.stage() != turn_stage::held) continue;
         if (of.relearning(at)) continue;  // nobody could be given its turn yet
-        of.recall(all, *one, at, out);
+        if (!waits) waits.emplace(all, at.now_s);
+        of.recall(all, *one, waits->at(one->targets), at, out);
         recalled_.push_back(id);
     }
     if (!recalled_.empty()) interruption_.recalled(at.now_s);
@@ -135,7 +138,9 @@ void arbiter::care_for_standing(registry& all, phases& of, moment at, outbox& ou
         turn_keeper::tell_registered(*one, all.jobs().size() - 1, out);
         if (one->has.stage() == turn_stage::standing) standing.push_back(one);
     }
-    for (job* const one : standing) of.recall(all, *one, at, out);
+    if (standing.empty()) return;
+    const longest_waits waits(all, at.now_s);
+    for (job* const one : standing) of.recall(all, *one, waits.at(one->targets), at, out);
 }
 
 /// One entry for each group in which a turn was given or recalled.
