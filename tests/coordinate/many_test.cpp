@@ -410,6 +410,26 @@ TEST_F(very_large_job, loses_all_of_its_nodes_together) {
     EXPECT_EQ(a.out.counted.lost_holders, 1U);
 }
 
+TEST(many, nodes_of_one_job_register) {
+    const settings how = conversation::quick(policy::rule::fcfs);
+    registry all(how);
+    constexpr connection_id nodes = 131'072;
+    const auto admit = [&](connection_id id) {
+        return all
+            .admit(*all.find_peer(id), conversation::registration_of("A", "n" + std::to_string(id)), 0,
+                   [] { return true; })
+            .how;
+    };
+    for (connection_id id = 1; id <= nodes; ++id) {
+        peer one;
+        one.id = id;
+        all.connect(one);
+        ASSERT_EQ(admit(id), id == 1 ? registry::admission::new_application : registry::admission::new_agent);
+    }
+    for (connection_id id = 1; id <= nodes; ++id) ASSERT_EQ(admit(id), registry::admission::same_agent);
+    EXPECT_EQ(all.jobs().begin()->second.agents.size(), nodes);
+}
+
 TEST(many, nodes_of_one_job_have_a_turn_whose_time_and_cost_count_to_the_end) {
     for (const double between_s : {0.0007, 0.03, 0.5}) {
         SCOPED_TRACE(between_s);
