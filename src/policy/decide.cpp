@@ -48,14 +48,11 @@ bool is_starving(const contender& one, const circumstances& in) {
 /// Nobody waits longer than the bound: those who have move now, and for a while. Beside them move only those of the
 /// rule's choice that share nothing with them.
 void relieve_starving(const group& of, const circumstances& in, turns& into) {
+    if (std::ranges::none_of(of.present, [&](const contender& one) { return is_starving(one, in); })) return;
+    const std::span<const char> moves = into.moves(of.present.size());
     bool let_in = true;
-    bool any = false;
-    for (uint32_t i = 0; i < of.present.size(); ++i) {
-        if (!is_starving(of.present[i], in)) continue;
-        any = true;
-        let_in = let_in && std::ranges::find(into.movers, i) != into.movers.end();
-    }
-    if (!any) return;
+    for (uint32_t i = 0; i < of.present.size(); ++i)
+        let_in = let_in && (moves[i] != 0 || !is_starving(of.present[i], in));
     if (!let_in) {
         into.order = into.movers;
         into.let_nobody_move();
@@ -79,15 +76,15 @@ double all_begun_s(const contender& one, const circumstances& in) {
 }
 
 /// Until when all processes have begun of those for which others are to stop; long ago: nobody is to stop.
-double stops_wait_until_s(const group& of, const circumstances& in, const turns& planned) {
+double stops_wait_until_s(const group& of, const circumstances& in, turns& planned) {
     constexpr double long_ago_s = -std::numeric_limits<double>::infinity();
+    const std::span<const char> moves = planned.moves(of.present.size());
     bool stops = false;
     double begun_s = long_ago_s;
     for (uint32_t i = 0; i < of.present.size(); ++i) {
-        const bool moves = std::ranges::find(planned.movers, i) != planned.movers.end();
         if (of.present[i].moving)
-            stops = stops || !moves;
-        else if (moves)
+            stops = stops || moves[i] == 0;
+        else if (moves[i] != 0)
             begun_s = std::max(begun_s, all_begun_s(of.present[i], in));
     }
     return stops ? begun_s : long_ago_s;
