@@ -105,6 +105,7 @@ void start_backends(const backend_settings& how) {
     all.writing.stage = how.staging.stage;
     stage_agent::configure(how.staging);
     all.backends = how.backends;
+    all.index_folder = how.index_folder;
     all.writing.shares_with_node = how.has_logs_of_nodes;
     all.who.clock_bound_ns = bound_of_clock_ns();
     calls::hidden_descriptors::start();

@@ -18,6 +18,7 @@ struct backend_settings {
     /// Where data go at first, and who brings them; without a stage: nowhere.
     stage_agent::settings staging;
     std::string_view backends;       ///< container::place_on(); stays
+    std::string_view index_folder;   ///< opening::index_folder; stays
     bool has_logs_of_nodes = false;  ///< writer_options::shares_with_node
 };
 /// Before the first of them starts.

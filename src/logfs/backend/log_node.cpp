@@ -109,6 +109,7 @@ int log_node::open_file(const char* path, bool is_new, mode_t mode) {
     wanted.mode = mode;
     wanted.host_directories = how_.host_directories;
     wanted.backends = how_.backends;
+    wanted.index_folder = how_.index_folder;
     wanted.writing = how_.writing;
     wanted.reading = how_.reading;
     writer_identity who = how_.who;

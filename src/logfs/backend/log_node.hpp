@@ -19,7 +19,8 @@ struct node_settings {
     reader_options reading;
     writer_options writing;
     uint32_t host_directories = 32;
-    std::string_view backends;  ///< container::place_on()
+    std::string_view backends;      ///< container::place_on()
+    std::string_view index_folder;  ///< opening::index_folder
 };
 
 /// A container that this process has open, whatever the number of its descriptors: one reader and, once something is

@@ -8,9 +8,11 @@
 #include "calls/backends/hidden_descriptors.hpp"
 #include "calls/backends/mounts.hpp"
 #include "calls/state/direct_call.hpp"
+#include "logfs/backend/backend_state.hpp"
 #include "logfs/backend/direct_files.hpp"
 #include "logfs/backend/node_use.hpp"
 #include "logfs/backend/remove_tree.hpp"
+#include "logfs/container/directory/node_folder.hpp"
 #include "logfs/container/directory/open_mark.hpp"
 #include "logfs/container/directory/other_backends.hpp"
 #include "logfs/container/format/dropping_name.hpp"
@@ -272,6 +274,7 @@ void remove_unused(const char* path) {
         container what(files);
         if (what.open(path)) remove_other_directories(files, directory, what.id());
         what.close();
+        remove_node_index(files, state::settings.index_folder, directory);
         remove_tree(AT_FDCWD, path);
     }
     if (marker >= 0) files.close(marker);

@@ -58,6 +58,8 @@ result<void> log_file::open(std::string_view path, const writer_identity& who, c
     reader_options reading = how.reading;
     reading.host = who_.host_view();
     reading.boot_id = who_.boot_view();
+    node_folder_ = node_folder_named(how.index_folder);
+    reading.sharing.folder = node_folder_.view();
     reader_.emplace(container_, reading);
     result<void> done = is_new ? result<void>() : take_others();
     if (done.ok() && how.truncates && how.may_write && !is_new && reader_->size() > 0) done = truncate(0);

@@ -33,6 +33,8 @@ struct opening {
     std::string_view backends;  ///< container::place_on()
     writer_options writing;
     reader_options reading;
+    /// node_folder_named(): where merged indexes are shared with other processes of the node.
+    std::string_view index_folder;
 };
 
 /// A container that one process has open, as a file without a position. Reads see at once what was written here, and
@@ -122,6 +124,7 @@ class log_file {
     short_lock lock_;
     writer_identity who_;
     opening how_;
+    short_name node_folder_;
     std::optional<reader> reader_;
     std::optional<writer> writer_;
     bool has_new_writes_ = false;

@@ -64,6 +64,7 @@ void backends::start_backends() {
     how.staging = {kept_settings::value_of("HALCYON_LOG_AGENT"), kept_settings::value_of("HALCYON_LOG_AGENT_WORDS"),
                    kept_settings::value_of("HALCYON_LOG_STAGE"), list};
     how.backends = kept_settings::value_of("HALCYON_LOG_BACKENDS");
+    how.index_folder = kept_settings::value_of("HALCYON_LOG_INDEXES");
     how.has_logs_of_nodes = std::string_view(kept_settings::value_of("HALCYON_LOG_PER")) == "node";
     logfs::start_backends(how);
     while (*list != '\0') {

@@ -41,6 +41,7 @@ struct setting {
 setting settings[] = {{"HALCYON_LAYERS", nullptr},
                       {"HALCYON_LOG", nullptr},
                       {"HALCYON_LOG_BACKENDS", nullptr},
+                      {"HALCYON_LOG_INDEXES", nullptr},
                       {"HALCYON_LOG_PER", nullptr},
                       {"HALCYON_LOG_STAGE", nullptr},
                       {"HALCYON_LOG_AGENT", nullptr},

@@ -16,6 +16,13 @@
 namespace halcyon::logfs {
 namespace {
 
+/// The file backend, which reads it by itself, says the same of the boot.
+TEST(writer_identity, names_the_boot_by_its_36_characters) {
+    const writer_identity me = writer_identity::of_this_process();
+    EXPECT_EQ(me.boot_view().size(), 36U);
+    EXPECT_EQ(me.boot_view().find_first_not_of("0123456789abcdef-"), std::string_view::npos);
+}
+
 namespace fs = std::filesystem;
 using tests::as_bytes;
 using tests::open_container;
