@@ -115,3 +115,16 @@ def test_writers_end_with_their_process_however_that_ends(tmp_path: Path) -> Non
         assert done.returncode == 0, done.stderr
         figures = stats(tmp_path / name)
         assert (figures.size, figures.writers, figures.open_writers) == (4, 1, 0), name
+def test_no_open_waits_for_a_table_of_descriptors_that_grows(tmp_path: Path) -> None:
+    """Where the process has threads by then, that takes 10 ms."""
+    script = (
+        "import sys\n"
+        "def room(): return next(line for line in open('/proc/self/status') if line.startswith('FDSize'))\n"
+        "before = room()\n"
+        "with open(sys.argv[1] + '/f', 'w') as file: file.write('text')\n"
+        "print(room() == before)\n"
+    )
+    done = halcyon("run", "--log", tmp_path, "--", sys.executable, "-c", script, tmp_path)
+    assert done.stdout == "True\n", done.stderr
+
+
