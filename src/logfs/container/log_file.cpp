@@ -323,11 +323,10 @@ result<void> log_file::sync() {
 result<void> log_file::close() {
     const guard alone(*this);
     result<void> closed = writer_ ? writer_->close() : result<void>();
-    writer_.reset();
-    reader_.reset();
-    if (append_lock_ >= 0) container_.calls().close(std::exchange(append_lock_, -1));
-    if (open_mark_ >= 0) container_.calls().close(std::exchange(open_mark_, -1));
-    container_.close();
+    // A child that was forked off a moment ago has the same locks until it forgets the file.
+    if (reader_) reader_->let_go();
+    if (open_mark_ >= 0) say_closed(container_.calls(), open_mark_);
+    forget();
     return closed;
 }
 
@@ -349,4 +348,8 @@ void log_file::abandon() {
     container_.close();
 }
 
+    forget();
+}
+
+void log_file::forget() {
 }  // namespace halcyon::logfs

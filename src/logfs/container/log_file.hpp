@@ -109,6 +109,7 @@ class log_file {
     result<void> open_writer(const writer_options& how);
     [[nodiscard]] bool has_no_room_on_node(const failure& why) const;
     result<void> leave_node();
+    void forget();
     result<void> take_own();
     result<void> take_others();
     result<void> take_all();
