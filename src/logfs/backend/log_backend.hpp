@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "calls/backends/file_backend.hpp"
-#include "logfs/backend/log_node.hpp"
+#include "logfs/backend/log_nodes.hpp"
 #include "logfs/backend/stage_agent.hpp"
 #include "logfs/backend/whole_path.hpp"
 
@@ -97,10 +97,10 @@ class log_backend final : public calls::file_backend {
     static bool stat_quickly(const whole_path& at, struct stat& out);
     int open_there(const whole_path& at, int flags, mode_t mode, handle& opened);
     int open_directory(int fd, int flags, handle& opened);
-    int open_container(int fd, const whole_path& at, int flags, handle& opened);
+    int open_container(int fd, bool is_plfs, const whole_path& at, int flags, handle& opened);
     int create(const whole_path& at, int flags, mode_t mode, handle& opened);
     int create_nameless(const whole_path& folder, int flags, mode_t mode, handle& opened);
-    int finish(log_node& node, int flags, handle& opened);
+    int finish(const log_nodes::taken& what, int flags, handle& opened);
     int put_aside(const char* path);
     int exchange_and_remove(const whole_path& from, const whole_path& to, bool removes_container);
     template <class OfDirectory, class OfContainer>

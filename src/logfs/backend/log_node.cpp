@@ -30,6 +30,8 @@ namespace {
 namespace direct = calls::direct;
 namespace hidden = calls::hidden_descriptors;
 
+static_assert(descriptor_name == calls::backends::own_placeholder);
+
 /// File systems that keep a page of a mapped file to one node until it is synced.
 bool is_between_nodes(int fd) {
     struct statfs system {};
@@ -136,7 +138,7 @@ int log_node::create(const char* path, mode_t mode) {
 
 int log_node::open(int fd, const char* path) {
     struct stat there {};
-    is_plfs_ = direct_files().status_at(fd, marker_name.data(), there) != 0;
+    is_plfs_ = direct_files().status_at(fd, marker_name.data(), there) != 0 || !S_ISREG(there.st_mode);
     is_between_nodes_ = is_between_nodes(fd);
     if (const int failed = identify(fd); failed != 0) return failed;
     int failed = open_file(path, false, 0);

@@ -82,21 +82,21 @@ log_node* log_nodes::add_or_share(log_node& fresh) {
 }
 
 /// Until whoever found it first has opened it.
-int log_nodes::wait_for(log_node& known, log_node*& out) {
+int log_nodes::wait_for(log_node& known, taken& out) {
     int failed = 0;
     if (node_use::interrupted(known) == nullptr) {
         const held_node alone(known);
         failed = known.ready();
     }
     if (failed == 0) {
-        out = &known;
+        out = {&known, false};
         return 0;
     }
     release(known);
     return failed == -EBADF ? -ESTALE : failed;
 }
 
-int log_nodes::take(int fd, const char* path, log_node*& out) {
+int log_nodes::take(int fd, const char* path, taken& out) {
     struct stat state {};
     if (const int failed = direct_files().status(fd, state); failed != 0) return failed;
     const bool is_alone = calls::backends::shares_memory_with_parent();
@@ -125,7 +125,7 @@ int log_nodes::take(int fd, const char* path, log_node*& out) {
         release(*fresh);
         return failed;
     }
-    out = fresh;
+    out = {fresh, true};
     return 0;
 }
 
