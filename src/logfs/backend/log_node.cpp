@@ -110,6 +110,7 @@ int log_node::open_file(const char* path, bool is_new, mode_t mode) {
     wanted.is_exclusive = is_new;
     wanted.mode = mode;
     wanted.host_directories = how_.host_directories;
+    wanted.has_threads = false;  // who has the node's lock
     wanted.backends = how_.backends;
     wanted.writing = how_.writing;
     wanted.reading = how_.reading;
@@ -222,9 +223,7 @@ bool log_node::is_removed() const {
     return length == 0 || all.substr(all.rfind('/') + 1).starts_with(removed_prefix);
 }
 
-void log_node::attend_stage() {
-    if (how_.writing.stage.empty()) [[likely]]
-        return;
+void log_node::attend_staged() {
     const auto& writer = file_->writing();
     if (!writer) return;
     if (writer->is_staged()) return stage_agent::ensure();

@@ -48,7 +48,10 @@ class log_node {
     }
     [[nodiscard]] log_file& file() { return *file_; }
     /// Something was written: where that lies on the node's disk, somebody brings it into the container.
-    void attend_stage();
+    void attend_stage() {
+        if (!how_.writing.stage.empty()) [[unlikely]]
+            attend_staged();
+    }
     /// Its marker, whose mode and owner are the file's.
     [[nodiscard]] int marker() const { return marker_; }
     /// The file that all descriptors stand for; -errno. Its locks are those of the file.
@@ -100,6 +103,7 @@ class log_node {
   private:
     int make_ready();
     int open_file(const char* path, bool is_new, mode_t mode);
+    void attend_staged();
     int hold_marker(int directory);
     int identify(int directory);
     void tell_others();

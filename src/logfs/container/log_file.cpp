@@ -18,13 +18,17 @@ namespace halcyon::logfs {
 
 class log_file::guard {
   public:
-    explicit guard(log_file& of) : lock_(of.lock_) { lock_.lock(); }
-    ~guard() { lock_.unlock(); }
+    explicit guard(log_file& of) : lock_(of.how_.has_threads ? &of.lock_ : nullptr) {
+        if (lock_ != nullptr) lock_->lock();
+    }
+    ~guard() {
+        if (lock_ != nullptr) lock_->unlock();
+    }
     guard(const guard&) = delete;
     guard& operator=(const guard&) = delete;
 
   private:
-    short_lock& lock_;
+    short_lock* const lock_;
 };
 
 log_file::~log_file() {
@@ -163,10 +167,13 @@ result<int64_t> log_file::write(int64_t offset, std::span<const std::byte> bytes
 
 result<int64_t> log_file::write(int64_t offset, const iovec* parts, int count) {
     const guard alone(*this);
-    if (auto begun = begin_writing(); !begun) return begun.why();
+    if (!writer_) [[unlikely]] {
+        if (auto begun = begin_writing(); !begun) return begun.why();
+    }
     has_new_writes_ = true;
     auto written = writer_->write(offset, parts, count);
-    if (written || !has_no_room_on_node(written.why())) return written;
+    if (written || !has_no_room_on_node(written.why())) [[likely]]
+        return written;
     if (auto left = leave_node(); !left) return left.why();
     has_new_writes_ = true;
     return writer_->write(offset, parts, count);
@@ -341,6 +348,10 @@ void log_file::let_go() {
 void log_file::abandon() {
     lock_.forget_others();
     if (writer_) writer_->abandon();
+    forget();
+}
+
+void log_file::forget() {
     writer_.reset();
     reader_.reset();
     if (append_lock_ >= 0) container_.calls().close(std::exchange(append_lock_, -1));
@@ -348,8 +359,4 @@ void log_file::abandon() {
     container_.close();
 }
 
-    forget();
-}
-
-void log_file::forget() {
 }  // namespace halcyon::logfs
