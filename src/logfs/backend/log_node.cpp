@@ -271,8 +271,9 @@ bool log_node::others_published() {
     constexpr int64_t coarse_ns = 20'000'000;
     constexpr int64_t old_ns = 1'000'000'000;
     struct stat now {};
-    const char* const name = calls::backends::own_placeholder.data();
-    if (direct_files().status_at(file_->of().directory(), name, now) != 0) return false;
+    if (told_by_ < 0)
+        told_by_ = direct_files().open_at(file_->of().directory(), descriptor_name.data(), O_PATH | O_NOFOLLOW, 0);
+    if (told_by_ < 0 || direct_files().status(told_by_, now) != 0) return false;
     const int64_t told_ns = now.st_mtim.tv_sec * 1'000'000'000 + now.st_mtim.tv_nsec;
     if (told_ns == told_ns_ && seen_ns_ == 0) return false;
     const int64_t here_ns = monotonic_ns();
@@ -310,6 +311,7 @@ void log_node::close() {
     if (marker_ >= 0) hidden::close(std::exchange(marker_, -1));
 }
 
+    if (told_by_ >= 0) hidden::close(std::exchange(told_by_, -1));
 /// What another thread was in the middle of when the process was forked is left as it lies: it may not be destroyed.
 void log_node::forget() {
     log_file* const parents = std::exchange(file_, nullptr);

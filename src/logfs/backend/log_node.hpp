@@ -104,6 +104,7 @@ class log_node {
     int make_ready();
     int open_file(const char* path, bool is_new, mode_t mode);
     void attend_staged();
+    void attend_staged();
     int hold_marker(int directory);
     int identify(int directory);
     void tell_others();
