@@ -393,6 +393,11 @@ int log_backend::next_entry(handle directory, uint64_t& after, entry& out) {
 
 // --- processes ---
 
+void log_backend::before_fork() {
+    const calls::blocked_signals whole;
+    state::nodes.before_fork();
+}
+
 void log_backend::after_fork() {
     state::nodes.after_fork();
     state::handles.after_fork();

@@ -86,6 +86,7 @@ class log_backend final : public calls::file_backend {
     /// Read, modify and write of what lies between two pieces would write bytes back that another rank has replaced.
     [[nodiscard]] hint hint_for_mpi() const override { return {"romio_ds_write", "disable"}; }
 
+    void before_fork() override;
     void after_fork() override;
     void calls_left() override;
     void before_exec() override;

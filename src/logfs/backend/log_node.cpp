@@ -248,6 +248,10 @@ int log_node::publish() {
     return 0;
 }
 
+void log_node::settle() {
+    if (file_ != nullptr && has_unpublished) static_cast<void>(file_->settle());
+}
+
 int log_node::sync() {
     if (const auto done = file_->sync(); !done) return error_of(done.why());
     if (has_unpublished) tell_others();
@@ -307,11 +311,11 @@ void log_node::close(char* path, size_t room) {
 
 void log_node::close() {
     close_file();
+    if (told_by_ >= 0) hidden::close(std::exchange(told_by_, -1));
     if (placeholder_ >= 0) hidden::close(std::exchange(placeholder_, -1));
     if (marker_ >= 0) hidden::close(std::exchange(marker_, -1));
 }
 
-    if (told_by_ >= 0) hidden::close(std::exchange(told_by_, -1));
 /// What another thread was in the middle of when the process was forked is left as it lies: it may not be destroyed.
 void log_node::forget() {
     log_file* const parents = std::exchange(file_, nullptr);

@@ -68,6 +68,8 @@ class log_node {
     int publish();
     /// The same, and it is on the device.
     int sync();
+    /// What was written here is older than all that others write after this.
+    void settle();
     /// Whether somebody published or synced something since this was asked last.
     bool others_published();
     /// Another program takes its place, or nobody has it open any more.
@@ -101,10 +103,9 @@ class log_node {
     bool is_known = false;  ///< to others than its first user
 
   private:
+    void attend_staged();
     int make_ready();
     int open_file(const char* path, bool is_new, mode_t mode);
-    void attend_staged();
-    void attend_staged();
     int hold_marker(int directory);
     int identify(int directory);
     void tell_others();
@@ -114,6 +115,7 @@ class log_node {
     bool is_between_nodes_ = false;
     int marker_ = -1;
     int placeholder_ = -1;
+    int told_by_ = -1;          // the placeholder, opened for nothing but its time: no lock goes when it is closed
     int64_t told_ns_ = 0;       // when others published last, as that file says
     int64_t seen_ns_ = 0;       // when this was seen first; 0: long ago
     log_file* file_ = nullptr;  // in pages of its own; null: it has to be opened

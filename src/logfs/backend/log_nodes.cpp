@@ -239,7 +239,9 @@ void log_nodes::before_exec() {
     }
 }
 
-void log_nodes::before_end() {
+/// All but those that another thread uses for long, or that this one is in the middle of using.
+template <class Work>
+void log_nodes::with_free_nodes(Work work) {
     const held_lock all(lock_);
     const uint32_t self = this_thread_number();
     constexpr int most_tries = 300;  // some 10 ms for all of them together
@@ -251,10 +253,18 @@ void log_nodes::before_end() {
             for (; !is_held && tries < most_tries; is_held = at->lock.try_lock(self))
                 calls::direct::wait_a_little(tries++);
             if (!is_held) continue;
-            at->end_with_process();
+            work(*at);
             at->lock.unlock(self);
         }
     }
+}
+
+void log_nodes::before_fork() {
+    with_free_nodes([](log_node& of) { of.settle(); });
+}
+
+void log_nodes::before_end() {
+    with_free_nodes([](log_node& of) { of.end_with_process(); });
 }
 
 void remove_unused(const char* path) {

@@ -48,6 +48,9 @@ class log_nodes {
         return done;
     }
 
+    /// What a child writes counts after all that this process has written by now, but for nodes that another thread
+    /// uses for long.
+    void before_fork();
     /// In a forked child: whatever its parent has open is opened anew when it is used.
     void after_fork();
     /// Writers say that they have ended.
@@ -57,6 +60,9 @@ class log_nodes {
 
   private:
     static constexpr size_t chain_count = 256;
+
+    template <class Work>
+    void with_free_nodes(Work work);
 
     log_node* make();
     void give_back(log_node* node);
