@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "calls/backends/file_backend.hpp"
-#include "logfs/backend/log_node.hpp"
+#include "logfs/backend/log_nodes.hpp"
 #include "logfs/backend/stage_agent.hpp"
 #include "logfs/backend/whole_path.hpp"
 
@@ -87,6 +87,7 @@ class log_backend final : public calls::file_backend {
     /// Read, modify and write of what lies between two pieces would write bytes back that another rank has replaced.
     [[nodiscard]] hint hint_for_mpi() const override { return {"romio_ds_write", "disable"}; }
 
+    void before_fork() override;
     void after_fork() override;
     void calls_left() override;
     void before_exec() override;
@@ -98,10 +99,10 @@ class log_backend final : public calls::file_backend {
     static bool stat_quickly(const whole_path& at, struct stat& out);
     int open_there(const whole_path& at, int flags, mode_t mode, handle& opened);
     int open_directory(int fd, int flags, handle& opened);
-    int open_container(int fd, const whole_path& at, int flags, handle& opened);
+    int open_container(int fd, bool is_plfs, const whole_path& at, int flags, handle& opened);
     int create(const whole_path& at, int flags, mode_t mode, handle& opened);
     int create_nameless(const whole_path& folder, int flags, mode_t mode, handle& opened);
-    int finish(log_node& node, int flags, handle& opened);
+    int finish(const log_nodes::taken& what, int flags, handle& opened);
     int put_aside(const char* path);
     int exchange_and_remove(const whole_path& from, const whole_path& to, bool removes_container);
     template <class OfDirectory, class OfContainer>

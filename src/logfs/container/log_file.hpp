@@ -28,6 +28,8 @@ struct opening {
     bool truncates = false;
     /// Others are told for as long as it is open (directory/open_mark.hpp), and put no plain file in its place.
     bool says_open = false;
+    /// Several of them may use the file, one of which reads or writes at a time. False: its user sees to that.
+    bool has_threads = true;
     mode_t mode = 0644;
     uint32_t host_directories = 32;
     std::string_view backends;  ///< container::place_on()
@@ -44,7 +46,7 @@ struct opening {
 ///
 /// Droppings that are open for reading are closed when the process has no descriptor left for something else here.
 ///
-/// Threads may share it, once it is open; one of them reads or writes at a time.
+/// Threads may share it, once it is open, as opening::has_threads says.
 class log_file {
   public:
     explicit log_file(file_calls& calls = kernel_files()) : container_(calls) {}
@@ -109,6 +111,7 @@ class log_file {
     result<void> expect_open() const;
     result<void> begin_writing();
     result<void> open_writer(const writer_options& how);
+    void forget();
     [[nodiscard]] bool has_no_room_on_node(const failure& why) const;
     result<void> leave_node();
     result<void> take_own();

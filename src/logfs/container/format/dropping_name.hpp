@@ -7,6 +7,8 @@
 namespace halcyon::logfs {
 
 inline constexpr std::string_view marker_name = "halcyon-container";
+/// What descriptors of applications stand for.
+inline constexpr std::string_view descriptor_name = "halcyon-descriptor";
 inline constexpr std::string_view punched_name = "punched";
 inline constexpr std::string_view append_lock_name = "append-lock";
 inline constexpr std::string_view times_name = "times";

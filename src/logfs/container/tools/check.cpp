@@ -69,7 +69,8 @@ class checking {
                 is_punched_ = true;
                 add(weight::note, name,
                     "dead extents were given back; where records are lost, older bytes read as zeros");
-            } else if (name != marker_name && name != append_lock_name && name != times_name) {
+            } else if (name != marker_name && name != append_lock_name && name != times_name &&
+                       name != descriptor_name) {
                 add(weight::note, name, "no file of a container");
             }
             return 0;

@@ -348,7 +348,7 @@ class leftovers {
             const std::string inner = at->path().filename();
             uint32_t number = 0;
             const bool is_known = parse_host_directory(inner, number) || inner == append_lock_name ||
-                                  inner == punched_name || inner == times_name || inner == "halcyon-descriptor";
+                                  inner == punched_name || inner == times_name || inner == descriptor_name;
             if (!is_known) return false;
         }
         return !why;
