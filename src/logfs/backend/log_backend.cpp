@@ -106,6 +106,7 @@ void start_backends(const backend_settings& how) {
     stage_agent::configure(how.staging);
     all.backends = how.backends;
     all.writing.shares_with_node = how.has_logs_of_nodes;
+    all.writing.has_data_checks = all.reading.verifies_data = how.has_data_checks;
     all.who.clock_bound_ns = bound_of_clock_ns();
     calls::hidden_descriptors::start();
     constexpr int few = 16;

@@ -19,6 +19,7 @@ struct backend_settings {
     stage_agent::settings staging;
     std::string_view backends;       ///< container::place_on(); stays
     bool has_logs_of_nodes = false;  ///< writer_options::shares_with_node
+    bool has_data_checks = false;    ///< writers sum data, and readers compare data with their sums
 };
 /// Before the first of them starts.
 void start_backends(const backend_settings& how);
