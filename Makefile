@@ -44,8 +44,8 @@ faults: build ## sessions under faults, server and client killed or held at each
 turn-faults: build ## two programs that take turns, their coordinator killed, stopped or replaced before each message (docs/faults.md): make turn-faults [MINUTES=10] [SEED=1]
 	@.venv/bin/python tests/python/coordinate/exchange_campaign.py $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED))
 
-streams: build ## a million random operations on streams, narrow and wide, on a backend's files and on plain ones: make streams [OPERATIONS=1000000] [SEED=1]
-	@HALCYON_STREAM_OPERATIONS=$(or $(OPERATIONS),1000000) HALCYON_STREAM_SEED=$(or $(SEED),1) .venv/bin/python -m pytest -k random_operations tests/python/calls/test_streams_on_a_backend.py
+streams: build ## a million random operations on streams, narrow and wide, on a backend's files, on log containers and on plain files: make streams [OPERATIONS=1000000] [SEED=1]
+	@HALCYON_STREAM_OPERATIONS=$(or $(OPERATIONS),1000000) HALCYON_STREAM_SEED=$(or $(SEED),1) .venv/bin/python -m pytest -k random_operations tests/python/calls/test_streams_on_a_backend.py tests/python/logfs/test_streams.py
 
 fuzz: setup ## damaged traces, long streams for the grammar, under sanitizers: make fuzz [OF=traces|grammar] [MINUTES=10] [SEED=1]
 	@scripts/fuzz "$(OF)" $(or $(MINUTES),10) $(SEED)
