@@ -48,8 +48,9 @@ struct parts {
 struct board {
     expected_file expected;
     parts of_file;
-    std::atomic<bool> is_over{false};   ///< readers end their turn
-    std::atomic<bool> has_lock{false};  ///< in this turn all change all of the file, one after the other
+    std::atomic<bool> is_over{false};      ///< readers end their turn
+    std::atomic<bool> has_lock{false};     ///< in this turn all change all of the file, one after the other
+    std::atomic<int64_t> changed_last{0};  ///< with the lock: what follows at once is the likeliest to be mistaken
     place places[process_count];
 
     static board& make() {

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cinttypes>
 #include <filesystem>
+#include <fstream>
 #include <vector>
 
 #include "flipped_bit.hpp"
@@ -37,6 +38,21 @@ std::vector<dropping_file> droppings_of(const std::string& container) {
     }
     std::ranges::sort(all, {}, &dropping_file::path);
     return all;
+}
+
+/// One that somebody wrote, as far as that shows. Of an index, half of them in the sectors of its head, which say more
+/// than all the rest.
+uint64_t byte_of(const dropping_file& one, std::mt19937_64& random) {
+    if (!one.is_data && one.bytes >= block_bytes && random() % 2 == 0)
+        return random() % 6 * sector_bytes + random() % (sector_bytes / 2);
+    std::ifstream file(one.path, std::ios::binary);
+    uint64_t byte = 0;
+    for (int tries = 0; tries < 32; ++tries) {
+        byte = random() % one.bytes;
+        file.seekg(static_cast<std::streamoff>(byte));
+        if (file.get() > 0) break;
+    }
+    return byte;
 }
 
 }  // namespace
@@ -75,9 +91,7 @@ bool flips::flip_one(std::mt19937_64& random) {
     if (!how_.has_checks) std::erase_if(all, [](const dropping_file& each) { return each.is_data; });
     if (all.empty()) return true;
     const dropping_file& one = all[random() % all.size()];
-    // Half of them in the head of an index, which says more than all the rest.
-    const bool is_in_head = !one.is_data && random() % 2 == 0;
-    const uint64_t byte = random() % (is_in_head ? std::min<uint64_t>(one.bytes, block_bytes) : one.bytes);
+    const uint64_t byte = byte_of(one, random);
     const auto bit = static_cast<unsigned>(random() % 8);
     outcome came{};
     {

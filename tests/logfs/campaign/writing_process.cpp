@@ -58,6 +58,7 @@ bool writing_process::change_file(change what) {
     }
     mine.phase.store(journal::returned, std::memory_order_release);
     step("returned");
+    board_.changed_last = what.offset;
     board_.expected.apply(what);
     mine.phase.store(journal::idle, std::memory_order_release);
     ++place_.done;
@@ -109,6 +110,8 @@ change writing_process::next_of_pattern(int64_t begin, int64_t end) {
         left_ = between(1, 40);
         length_ = std::min(between(1, below(4) == 0 ? 3000 : 80), end - begin);
         offset_ = between(begin, end - length_);
+        if (board_.has_lock && below(2) == 0)
+            offset_ = std::clamp(board_.changed_last + between(-200, 200), begin, end - length_);
         stride_ = below(5) == 0 ? 0 : below(3) == 0 ? length_ : length_ + between(0, 200);
         if (below(4) == 0) stride_ = -stride_;
     }
