@@ -2,8 +2,9 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
-#include <functional>
+#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>

@@ -23,7 +23,7 @@ class death {
     void draw(std::mt19937_64& random, bool by_clock) {
         const bool is_early = random() % 4 == 0;
         if (by_clock)
-            set_clock(random() % (is_early ? 2'000'000 : 40'000'000));
+            set_clock(random() % (is_early ? 1'000'000 : 15'000'000));
         else
             steps_ = 1 + static_cast<int64_t>(random() % (is_early ? 100 : 1600));
     }

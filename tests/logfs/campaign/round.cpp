@@ -231,7 +231,7 @@ std::string round::play() {
         for (int turn = 0; turn < how_.turns; ++turn) {
             if (!play_turn()) return false;
             if (!how_.is_logged && turn % 4 == 3 && !look_at_container(false)) return false;
-            for (int flip = 0; how_.kills && how_.has_container && flip < 4; ++flip)
+            for (int flip = 0; how_.kills && how_.has_container && flip < 8; ++flip)
                 if (!damage.flip_one(random_)) return false;
         }
         if (!order_all(static_cast<char>(order::end))) return false;
