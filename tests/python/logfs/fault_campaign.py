@@ -2,6 +2,7 @@
 as one likes, or for as long.
 
     fault_campaign.py [--operations N] [--kills N] [--minutes M] [--seed S]
+    fault_campaign.py --way container|logged|summed --seed S --from ROUND --rounds N
 
 Most of it goes by the container's own interface (tests/logfs/campaign), a small share by a program's calls under the
 library, without sums over the data and with them. What fails says how it is played again.
@@ -12,7 +13,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -41,9 +42,9 @@ class Way:
         return ["--log", str(folder), *checks] if self.is_logged else []
 
 
-CONTAINER = Way("by the container's interface")
 LOGGED = Way("by calls of a program", is_logged=True)
 SUMMED = Way("by calls of a program, with sums over the data", is_logged=True, checks=True)
+WAYS = {"container": Way("by the container's interface"), "logged": LOGGED, "summed": SUMMED}
 
 
 def play(way: Way, words: Sequence[object], say: Callable[[str], object]) -> int:
@@ -64,13 +65,14 @@ def play(way: Way, words: Sequence[object], say: Callable[[str], object]) -> int
         return played.returncode
 
 
-def shares(operations: int, kills: int, minutes: float | None) -> Iterator[tuple[Way, list[object]]]:
-    for way in (CONTAINER, LOGGED, SUMMED):
-        if minutes is not None:
-            yield way, ["--minutes", minutes / 8 if way.is_logged else minutes * 3 / 4]
-        else:
-            part = 2 * SHARE if way.is_logged else 1
-            yield way, ["--operations", operations // part, "--kills", kills // part]
+def share(way: Way, given: argparse.Namespace) -> list[object]:
+    """What of all that is wanted goes this way."""
+    if given.rounds is not None:
+        return ["--rounds", given.rounds, "--from", given.first]
+    if given.minutes is not None:
+        return ["--minutes", given.minutes / 8 if way.is_logged else given.minutes * 3 / 4]
+    part = 2 * SHARE if way.is_logged else 1
+    return ["--operations", given.operations // part, "--kills", given.kills // part]
 
 
 def main() -> int:
@@ -79,10 +81,14 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=10_000)
     parser.add_argument("--minutes", type=float, help="all for so long, instead of so many")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--way", choices=WAYS, action="append", help="only this one; default: all")
+    parser.add_argument("--rounds", type=int, help="so many of each way, from --from on")
+    parser.add_argument("--from", dest="first", type=int, default=0)
     given = parser.parse_args()
-    for way, words in shares(given.operations, given.kills, given.minutes):
-        print(f"{way.name}:", flush=True)
-        if play(way, [*words, "--seed", given.seed], lambda line: print(f"  {line}", flush=True)) != 0:
+    for word in given.way or WAYS:
+        print(f"{WAYS[word].name} (--way {word}):", flush=True)
+        words = [*share(WAYS[word], given), "--seed", given.seed]
+        if play(WAYS[word], words, lambda line: print(f"  {line}", flush=True)) != 0:
             return 1
     return 0
 
