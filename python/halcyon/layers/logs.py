@@ -66,6 +66,8 @@ class Logs:
     """Directories over which the logs of each container are spread; none: in the container."""
     per_node: bool = False
     """The processes of a node write one log together, where the file system has second names for files."""
+    checks: bool = False
+    """Writers leave sums over the data, and who reads compares data with them."""
 
     def variables(self) -> dict[str, str]:
         """UsageError: one of them is no directory, or lies in a container; there are too many; the stage can be none.
@@ -92,10 +94,15 @@ class Logs:
             raise UsageError(f"--log: {needed} directories{linked}; expected {MOST_DIRECTORIES} or fewer")
         if self.stage and self.per_node:
             raise UsageError("--logs-per node: with --stage each process has a log of its own; leave one of them out")
+        if self.checks and self.per_node:
+            raise UsageError(
+                "--logs-per node: with --log-checks each process has a log of its own; leave one of them out"
+            )
         return {
             "HALCYON_LOG": ":".join(paths),
             **({"HALCYON_LOG_BACKENDS": ":".join(map(_backend, self.backends))} if self.backends else {}),
             **({"HALCYON_LOG_PER": "node"} if self.per_node else {}),
+            **({"HALCYON_LOG_CHECKS": "1"} if self.checks else {}),
             **(self.stage.variables(paths) if self.stage else {}),
         }
 

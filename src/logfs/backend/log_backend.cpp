@@ -106,6 +106,7 @@ void start_backends(const backend_settings& how) {
     all.backends = how.backends;
     all.index_folder = how.index_folder;
     all.writing.shares_with_node = how.has_logs_of_nodes;
+    all.writing.has_data_checks = all.reading.verifies_data = how.has_data_checks;
     all.who.clock_bound_ns = bound_of_clock_ns();
     calls::hidden_descriptors::start();
     constexpr int few = 16;

@@ -20,6 +20,7 @@ struct backend_settings {
     std::string_view backends;       ///< container::place_on(); stays
     std::string_view index_folder;   ///< opening::index_folder; stays
     bool has_logs_of_nodes = false;  ///< writer_options::shares_with_node
+    bool has_data_checks = false;    ///< writers sum data, and readers compare data with their sums
 };
 /// Before the first of them starts.
 void start_backends(const backend_settings& how);
