@@ -17,11 +17,8 @@ namespace {
 
 enum class contents { any, text };
 
-/// A pipe into which nobody writes would be waited for without end, and in a collective call by all processes.
-constexpr std::chrono::seconds patience{10};
-
 /// Waits until a read does not: there is something, or the writers of a pipe are gone. An error of errno, 0: none.
-int wait_for_bytes(int fd) {
+int wait_for_bytes(int fd, std::chrono::seconds patience) {
     const auto deadline = std::chrono::steady_clock::now() + patience;
     while (true) {
         const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
@@ -33,13 +30,13 @@ int wait_for_bytes(int fd) {
     }
 }
 
-result<std::string> read_whole(const std::string& path, contents expected) {
+result<std::string> read_whole(const std::string& path, contents expected, std::chrono::seconds patience) {
     const descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (!file) return system_failure(path, errno);
     std::string whole;
     std::array<char, size_t{1} << 16> piece;
     while (true) {
-        if (const int why = wait_for_bytes(file.get()); why == ETIMEDOUT)
+        if (const int why = wait_for_bytes(file.get(), patience); why == ETIMEDOUT)
             return failure{error_kind::system,
                            path + ": a pipe into which nobody has written for " + std::to_string(patience.count()) +
                                " s: name a file, or start what writes into it",
@@ -63,12 +60,12 @@ result<std::string> read_whole(const std::string& path, contents expected) {
 
 }  // namespace
 
-result<std::string> read_file(const std::string& path) {
-    return read_whole(path, contents::any);
+result<std::string> read_file(const std::string& path, std::chrono::seconds patience) {
+    return read_whole(path, contents::any, patience);
 }
 
 result<std::string> read_text_file(const std::string& path) {
-    return read_whole(path, contents::text);
+    return read_whole(path, contents::text, pipe_patience);
 }
 
 }  // namespace halcyon

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -61,10 +62,10 @@ TEST(text_file, of_a_pipe_into_which_nobody_writes_is_not_waited_for_without_end
     const tests::temporary_folder folder;
     const std::string path = folder.file("pipe");
     ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
-    const auto text = read_text_file(path);
+    const auto text = read_file(path, std::chrono::seconds{1});
     ASSERT_FALSE(text);
     EXPECT_EQ(text.why().message,
-              path + ": a pipe into which nobody has written for 10 s: name a file, or start what writes into it");
+              path + ": a pipe into which nobody has written for 1 s: name a file, or start what writes into it");
 }
 
 TEST(text_file, that_is_a_directory_or_missing_is_said) {

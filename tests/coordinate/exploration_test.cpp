@@ -32,13 +32,15 @@ class explorer {
         stack_.clear();
         visit(world(of), 0, {});
         while (!stack_.empty() && found_.violation.empty()) {
-            if (stack_.back().next == stack_.back().actions.size()) {
+            frame& top = stack_.back();
+            if (top.next == top.actions.size()) {
                 stack_.pop_back();
                 continue;
             }
-            const world::action which = stack_.back().actions[stack_.back().next++];
-            const uint32_t from = stack_.back().index;
-            world next = stack_.back().at;
+            const world::action which = top.actions[top.next++];
+            const uint32_t from = top.index;
+            // The last one needs no copy: nobody asks for that state any more.
+            world next = top.next == top.actions.size() ? world(std::move(top.at)) : world(top.at);
             next.apply(which);
             ++found_.transitions;
             visit(std::move(next), from, which);
@@ -61,16 +63,15 @@ class explorer {
         reached_from_.emplace_back(known->second, from);
         if (!is_new) return;
         parent_.push_back({from, by});
-        text_ = at.text();
         if (known_.size() > most_states && found_.violation.empty())
-            found_.violation = "too many states" + way_to(known->second) + "\n" + text_;
+            found_.violation = "too many states" + way_to(known->second) + "\n" + at.text();
         const std::string violation = at.violation();
-        if (!violation.empty()) found_.violation = violation + way_to(known->second) + "\n" + text_;
+        if (!violation.empty()) found_.violation = violation + way_to(known->second) + "\n" + at.text();
         if (at.done()) ends_.push_back(known->second);
         frame made{std::move(at), known->second, {}, 0};
         made.actions = made.at.possible();
         if (made.actions.empty() && !made.at.done() && found_.dead_end.empty())
-            found_.dead_end = "nothing can happen" + way_to(known->second) + "\n" + text_;
+            found_.dead_end = "nothing can happen" + way_to(known->second) + "\n" + made.at.text();
         stack_.push_back(std::move(made));
     }
 
@@ -104,7 +105,6 @@ class explorer {
     std::vector<std::pair<uint32_t, uint32_t>> reached_from_;
     std::vector<uint32_t> ends_;
     std::vector<frame> stack_;
-    std::string text_;
     explored found_;
 };
 

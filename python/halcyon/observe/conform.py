@@ -1,11 +1,15 @@
 """Brings a piece of a table to its schema: order of columns, types, what must not be null."""
 
-import ibis
+from typing import TYPE_CHECKING
+
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from halcyon.errors import UsageError
 from halcyon.observe.schema import TABLES
+
+if TYPE_CHECKING:
+    import ibis
 
 
 def plain_type(kind: pa.DataType) -> pa.DataType:
@@ -60,8 +64,10 @@ def whole_batch(name: str, batch: pa.RecordBatch, wanted: list[str] | None) -> p
     return pa.RecordBatch.from_arrays(columns, names=[field.name for field in fields])
 
 
-def all_columns(name: str, table: ibis.Table) -> ibis.Table:
+def all_columns(name: str, table: "ibis.Table") -> "ibis.Table":
     """Exactly the columns of table `name`, in their order; those that `table` lacks are null."""
+    import ibis  # which readers that run in processes of their own do without
+
     present = set(table.columns)
     return table.select(
         [

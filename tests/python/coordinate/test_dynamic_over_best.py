@@ -1,13 +1,17 @@
 """The bench figures that studies' data gives, and what is said where data is missing."""
 
 import json
+import shutil
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
+import dynamic_over_best
 import pytest
 from coordinator_bounds import coordinator_bounds
 from delta_studies import STUDIES
-from dynamic_over_best import report, tell_greater
+from dynamic_over_best import Pair, bed_of, replay_of, report, tell_greater
 from invented_studies import both, proportional, write_studies
 from over_best import METRICS, measured
 from premises import setup_of
@@ -21,6 +25,41 @@ from halcyon.models.interference import Phase
 @pytest.fixture(autouse=True)
 def build(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HALCYON_BUILD", str(tmp_path))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def compared_once() -> Iterator[None]:
+    """Of the data of many pairs, most tests change those of one."""
+    known: dict[object, Any] = {}
+
+    def once(compare: Callable[..., Any]) -> Callable[..., Any]:
+        def remembered(pair: Pair, *how: object, **options: object) -> Any:
+            file = pair.folder / f"{pair.stem}.jsonl"
+            data = file.read_bytes() if file.exists() else None
+            asked = (compare, pair.study, pair.name, data, how, *options.items())
+            if asked not in known:
+                known[asked] = compare(pair, *how, **options)
+            return known[asked]
+
+        return remembered
+
+    with pytest.MonkeyPatch.context() as patch:
+        for compare in (replay_of, bed_of):
+            patch.setattr(dynamic_over_best, compare.__name__, once(compare))
+        yield
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("studies")
+    write_studies(folder)
+    return folder
+
+
+@pytest.fixture
+def studies(written: Path, tmp_path: Path) -> Path:
+    """Those of all pairs, for the test to change."""
+    return shutil.copytree(written, tmp_path / "studies")
 
 
 def figures_of(folder: Path, capsys: pytest.CaptureFixture[str]) -> tuple[dict[str, float], dict[str, str]]:
@@ -62,10 +101,10 @@ def test_without_data_every_study_is_named_that_has_to_be_run(
 
 
 def test_one_study_that_is_missing_is_named_alone_and_the_others_are_quoted(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    studies: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    write_studies(tmp_path, without=["small"])
-    counted, unmet = figures_of(tmp_path, capsys)
+    (studies / "small.jsonl").unlink()
+    counted, unmet = figures_of(studies, capsys)
     why = unmet["dynamic_over_best_replay_factors"]
     assert why.count("make study-delta-") == 1
     assert "`make study-delta-small` (small: " in why
@@ -74,10 +113,9 @@ def test_one_study_that_is_missing_is_named_alone_and_the_others_are_quoted(
 
 
 def test_invented_data_of_proportional_sharing_meets_both_bars(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    studies: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    write_studies(tmp_path)
-    counted, unmet = figures_of(tmp_path, capsys)
+    counted, unmet = figures_of(studies, capsys)
     assert unmet == {}
     at_most = 1 / (1 - coordinator_bounds().least_gain)
     for of in METRICS:
@@ -90,12 +128,11 @@ def test_invented_data_of_proportional_sharing_meets_both_bars(
     assert counted["dynamic_over_best_bed_factors_not_counted"] == 0
 
 
-def test_figures_of_the_bed_say_of_how_many_builds_they_are(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write_studies(tmp_path)
+def test_figures_of_the_bed_say_of_how_many_builds_they_are(studies: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for study in ("equal", "small"):
-        file = tmp_path / f"{study}.jsonl"
+        file = studies / f"{study}.jsonl"
         file.write_text(file.read_text().replace('"programs": ""', f'"programs": "build of {study}"'))
-    report(tmp_path)
+    report(studies)
     said = capsys.readouterr()
     # Those, and the one that nobody noted, of all other studies; `files` alone minimise core seconds.
     assert "coordinate.dynamic_over_best_bed_factors_builds 3 builds\n" in said.out
@@ -104,15 +141,14 @@ def test_figures_of_the_bed_say_of_how_many_builds_they_are(tmp_path: Path, caps
     assert "dynamic_over_best_bed_core_s: runs of build that nobody noted: files-request, files-file\n" in said.err
 
 
-def test_headlines_are_the_greater_one_of_both_sums(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_headlines_are_the_greater_one_of_both_sums(studies: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for of_metrics in ([1.01, 1.02], [1.02, 1.01]):
         tell_greater("dynamic_over_best", of_metrics, "replay")
         assert capsys.readouterr().out == "coordinate.dynamic_over_best 1.02 ratio\n"
     tell_greater("dynamic_over_best", [1.01, None], "replay")
     assert capsys.readouterr().out == \
         "unmet coordinate.dynamic_over_best not met: dynamic_over_best_replay_core_s\n"  # fmt: skip
-    write_studies(tmp_path)
-    counted, _ = figures_of(tmp_path, capsys)
+    counted, _ = figures_of(studies, capsys)
     for headline, of_metric in (
         ("dynamic_over_best", "dynamic_over_best_replay_{}"), ("dynamic_over_best_bed", "dynamic_over_best_bed_{}"),
         ("dynamic_over_best_bed_upper_end", "dynamic_over_best_bed_{}_upper_end"),
@@ -122,10 +158,9 @@ def test_headlines_are_the_greater_one_of_both_sums(tmp_path: Path, capsys: pyte
 
 
 def test_delays_with_set_10_and_those_at_which_the_two_meet_have_a_mean_of_their_own(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    studies: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    write_studies(tmp_path)
-    counted, _ = figures_of(tmp_path, capsys)
+    counted, _ = figures_of(studies, capsys)
     # Of the invented `files`, B ends in 2 s of A's 8: at -0.4 and at 1.2 of A's time they do not meet. Two pairs of 10.
     assert counted["dynamic_over_best_bed_core_s_together_delays"] == 16
     assert counted["dynamic_over_best_bed_core_s_at_set10_delays"] == 4
@@ -133,75 +168,69 @@ def test_delays_with_set_10_and_those_at_which_the_two_meet_have_a_mean_of_their
 
 
 def test_a_delay_that_lacks_a_policy_of_others_is_no_comparison(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    studies: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    write_studies(tmp_path)
-    take_out(tmp_path / "equal.jsonl", '"set-10"', '"dt_ns": 4000000000')
-    _, unmet = figures_of(tmp_path, capsys)
+    take_out(studies / "equal.jsonl", '"set-10"', '"dt_ns": 4000000000')
+    _, unmet = figures_of(studies, capsys)
     assert "B starts +4.00 s: no run under set-10" in unmet["dynamic_over_best_bed_factors"]
     assert "dynamic_over_best_replay_factors" not in unmet
 
 
-def test_data_of_a_trial_with_less_is_no_data_of_the_study(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write_studies(tmp_path)
-    equal = tmp_path / "equal.jsonl"
+def test_data_of_a_trial_with_less_is_no_data_of_the_study(studies: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    equal = studies / "equal.jsonl"
     text = equal.read_text()
     less = setup_of(STUDIES["equal"], STUDIES["equal"].pairs[""], 5.0).a.words[-1]
     full = setup_of(STUDIES["equal"], STUDIES["equal"].pairs[""]).a.words[-1]
     as_written, as_less = (json.dumps(one, ensure_ascii=False) for one in (full, less))
     assert as_written in text
     equal.write_text(text.replace(as_written, as_less))
-    _, unmet = figures_of(tmp_path, capsys)
+    _, unmet = figures_of(studies, capsys)
     for figure in ("replay_factors", "bed_factors"):
         why = unmet[f"dynamic_over_best_{figure}"]
         assert "equal: its file is of another measurement than the table of studies: a)" in why
 
 
-def test_data_of_another_bed_is_no_data_of_the_study(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write_studies(tmp_path)
-    equal = tmp_path / "equal.jsonl"
+def test_data_of_another_bed_is_no_data_of_the_study(studies: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    equal = studies / "equal.jsonl"
     equal.write_text(equal.read_text().replace('"storage": 2', '"storage": 3'))
-    _, unmet = figures_of(tmp_path, capsys)
+    _, unmet = figures_of(studies, capsys)
     assert "equal: its file is of another measurement than the table of studies: bed.storage" in \
         unmet["dynamic_over_best_replay_factors"]  # fmt: skip
 
 
 def test_a_study_whose_storage_was_not_the_limit_says_nothing(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    studies: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    write_studies(tmp_path)
-    equal = tmp_path / "equal.jsonl"
+    equal = studies / "equal.jsonl"
     equal.write_text(equal.read_text().replace('"link_share": 0.95', '"link_share": 0.5'))
-    _, unmet = figures_of(tmp_path, capsys)
+    _, unmet = figures_of(studies, capsys)
     for figure in ("replay_factors", "bed_factors"):
         why = unmet[f"dynamic_over_best_{figure}"]
         assert "equal: storage links carry 0.5 of their rate while both are in I/O, not 0.9" in why
 
 
 def test_a_point_of_which_more_than_a_quarter_of_the_runs_do_not_count_is_not_met(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    studies: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    write_studies(tmp_path)
     study = STUDIES["equal"]
     late = replace(both("fcfs", 2 * 10**9, 8.0, 14.0), problem="late")
-    with DataFile(tmp_path / "equal.jsonl", setup_of(study, study.pairs[""]), asdict(study.plan)) as file:
+    with DataFile(studies / "equal.jsonl", setup_of(study, study.pairs[""]), asdict(study.plan)) as file:
         file.add(late)
-    counted, unmet = figures_of(tmp_path, capsys)
+    counted, unmet = figures_of(studies, capsys)
     assert unmet == {}, "1 of 4"
     assert counted["dynamic_over_best_bed_factors_not_counted"] == 1
-    with DataFile(tmp_path / "equal.jsonl", setup_of(study, study.pairs[""]), asdict(study.plan)) as file:
+    with DataFile(studies / "equal.jsonl", setup_of(study, study.pairs[""]), asdict(study.plan)) as file:
         file.add(late)
-    _, unmet = figures_of(tmp_path, capsys)
+    _, unmet = figures_of(studies, capsys)
     why = "fcfs, B 2.00 s after A: 2 of 5 runs do not count, above 25%"
     assert why in unmet["dynamic_over_best_bed_factors"]
 
 
 def test_a_study_that_lacks_runs_of_a_point_is_no_measurement(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    studies: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    write_studies(tmp_path)
-    take_out(tmp_path / "equal.jsonl", '"fcfs"', '"dt_ns": 2000000000')
-    _, unmet = figures_of(tmp_path, capsys)
+    take_out(studies / "equal.jsonl", '"fcfs"', '"dt_ns": 2000000000')
+    _, unmet = figures_of(studies, capsys)
     headlines = ["dynamic_over_best_bed", "dynamic_over_best_bed_upper_end"]
     assert list(unmet) == ["dynamic_over_best_bed_factors", *headlines]
     assert "fcfs, B starts +2.00 s: no run was made" in unmet["dynamic_over_best_bed_factors"]
@@ -237,13 +266,12 @@ def test_a_wide_interval_matters_only_where_it_is_of_the_metric_and_may_be_that_
     assert at_0.not_known == not_known
 
 
-def test_a_pair_whose_best_is_not_known_is_not_met(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write_studies(tmp_path)
+def test_a_pair_whose_best_is_not_known_is_not_met(studies: Path, capsys: pytest.CaptureFixture[str]) -> None:
     study = STUDIES["equal"]
-    with DataFile(tmp_path / "equal.jsonl", setup_of(study, study.pairs[""]), asdict(study.plan)) as file:
+    with DataFile(studies / "equal.jsonl", setup_of(study, study.pairs[""]), asdict(study.plan)) as file:
         for by in (-4.0, 4.0):
             file.add(both("dynamic", 2 * 10**9, 8.0, 14.0 + by))
-    _, unmet = figures_of(tmp_path, capsys)
+    _, unmet = figures_of(studies, capsys)
     assert "equal at +2.00 s: too wide intervals of dynamic" in unmet["dynamic_over_best_bed_factors"]
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from coordinated_run import said_by, write
-from coordinator_process import PATIENT, STALLING, CoordinatorProcess, wait_until
+from coordinator_process import BASE, PATIENT, STALLING, CoordinatorProcess, wait_until
 from scripted_agents import Agent, has_turn, heard, run_until
 from turn_programs import Program, RefusedError
 
@@ -163,8 +163,10 @@ def test_programs_that_hold_one_turn_each_and_wait_for_the_other_one_lose_what_t
 ) -> None:
     burst = tmp_path / "burst"
     burst.mkdir()
-    bounds = {"starvation": "2 s"}
-    of_scratch, of_burst = (start(paths=[str(one)], bounds=bounds) for one in (scratch, burst))
+    soon = BASE["times"] | {"stop": "2 s"}
+    of_scratch, of_burst = (
+        start(paths=[str(one)], bounds={"starvation": "2 s"}, times=soon) for one in (scratch, burst)
+    )
     known = {"HALCYON_COORDINATORS": f"{scratch}={of_scratch.address}\n{burst}={of_burst.address}\n"}
     a, b = run(None, "A", **known), run(None, "B", **known)
     a_at_burst = run(None, "A", job_of=a, at=burst, **known)

@@ -84,10 +84,10 @@ def test_a_step_with_both_layers_is_recorded_and_takes_turns(coordinated: Cluste
 
 
 @pytest.fixture
-def resting(coordinated: Cluster) -> Iterator[str]:
-    """The number of a job that does nothing."""
-    job = coordinated.start("srun", "-N2", "sleep", "1000")
-    wait_until(lambda: coordinated.daemon.top().reservations, "the job is announced")
+def resting(coordinated: Cluster, tmp_path: Path) -> Iterator[str]:
+    """The number of a job that does nothing. Slurm takes half a minute to end one that has only begun to start."""
+    job = coordinated.start("srun", "-N2", "sh", "-c", f": > {tmp_path}/rests-$SLURM_PROCID; exec sleep 1000")
+    wait_until(lambda: len(list(tmp_path.glob("rests-*"))) == 2, "the job rests on both nodes")
     [announced] = coordinated.daemon.top().reservations
     yield number_of(announced.job)
     coordinated.said("scancel", number_of(announced.job))

@@ -1,29 +1,18 @@
-"""Data sets for the tests, and the engines that they run on."""
+"""Data sets for the tests, and an engine that they run on."""
 
 import shutil
-from collections.abc import Iterator
-from importlib.util import find_spec
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 from strace_comparison import Comparison
+from traces import packed
 
-from halcyon.observe.dataset import DatasetWriter
-from halcyon.observe.engines import DUCKDB, LOCAL_SPARK, Engine, connect
+from halcyon.observe.dataset import Dataset, DatasetWriter
+from halcyon.observe.engines import DUCKDB, Engine, connect
 from halcyon.observe.schema import RunInfo
-
-
-@pytest.fixture(params=[DUCKDB, LOCAL_SPARK])
-def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
-    if request.param == LOCAL_SPARK:
-        if find_spec("pyspark") is None:
-            pytest.skip("pyspark is not installed")
-        if shutil.which("java") is None:
-            pytest.skip("Spark needs Java, and there is none")
-    opened = connect(request.param, threads=2, memory_bytes=1 << 30)
-    yield opened
-    opened.close()
 
 
 @pytest.fixture
@@ -32,6 +21,20 @@ def duckdb() -> Iterator[Engine]:
     opened = connect(DUCKDB, threads=1, memory_bytes=1 << 30)
     yield opened
     opened.close()
+
+
+@pytest.fixture(scope="session")
+def packed_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Path], Dataset]]:
+    """The data set of a trace of tests/data, which is packed for the first test that asks, and for all to read."""
+    known: dict[Path, Dataset] = {}
+    with ExitStack() as opened:
+
+        def data_set(trace: Path) -> Dataset:
+            if trace not in known:
+                known[trace] = opened.enter_context(packed(trace, tmp_path_factory.mktemp("packed") / "run"))
+            return known[trace]
+
+        yield data_set
 
 
 @pytest.fixture

@@ -4,18 +4,17 @@ import json
 import re
 from pathlib import Path
 
-import ibis
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from changed_dataset import replace_table, rewrite
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from halcyon.errors import ConfigError, HalcyonError, UsageError
 from halcyon.observe import dataset_writer, manifest
-from halcyon.observe.conform import plain_type
 from halcyon.observe.dataset import Dataset, DatasetWriter
-from halcyon.observe.engines import Engine, connect
+from halcyon.observe.engines import connect
 from halcyon.observe.schema import TABLES, VERSION, RunInfo
 from halcyon.observe.writers import writer_of
 
@@ -25,49 +24,6 @@ INFO = RunInfo("test 1", None, None, None)
 def calls(count: int, process: int = 0) -> pa.Table:
     words = {"level": ["posix"] * count, "call": ["write"] * count, "kind": ["write"] * count}
     return pa.table({"process": [process] * count, **words, "start_ns": list(range(count))})
-
-
-def test_what_was_written_is_read(small_dataset: Path, engine: Engine) -> None:
-    opened = Dataset.open(small_dataset, engine)
-    assert opened.info == RunInfo("test 1", 1.5, 400, 2, command="./app --größe 1")
-    rows = opened.calls.order_by(["process", "start_ns"]).select("call", "file", "moved").to_pyarrow().to_pylist()
-    assert [tuple(row.values()) for row in rows] == [
-        ("open", 0, None), ("pwrite", 0, 10), ("pwrite", 1, 20), ("fread", None, 5),
-    ]  # fmt: skip
-    files = opened.files.order_by("file").to_pyarrow().to_pylist()
-    assert [row["servers"] for row in files] == [["ost3", "ost1"], None]
-
-
-def test_every_table_has_its_columns_in_every_engine(small_dataset: Path, engine: Engine) -> None:
-    opened = Dataset.open(small_dataset, engine)
-    for name, schema in TABLES.items():
-        table = getattr(opened, name)
-        assert list(table.columns) == schema.names
-        assert [kind.copy(nullable=True) for kind in table.schema().types] == [
-            ibis.dtype(plain_type(field.type)).copy(nullable=True) for field in schema
-        ]
-    assert opened.counters.count().execute() == 0
-
-
-def test_one_expression_answers_on_both_engines(small_dataset: Path, engine: Engine) -> None:
-    opened = Dataset.open(small_dataset, engine)
-    joined = opened.calls.join(opened.files, "file").group_by("path").agg(bytes=lambda t: t.moved.sum())
-    assert joined.order_by("path").to_pyarrow().to_pylist() == [
-        {"path": "/a", "bytes": 10},
-        {"path": "/b", "bytes": 20},
-    ]
-
-
-def test_data_sets_of_one_engine_can_be_compared(small_dataset: Path, tmp_path: Path, engine: Engine) -> None:
-    with DatasetWriter(tmp_path / "other", INFO) as writer:
-        writer.write("calls", calls(3))
-    one, other = Dataset.open(small_dataset, engine), Dataset.open(tmp_path / "other", engine)
-    assert ibis.union(one.calls, other.calls).count().execute() == 7
-
-
-def test_paths_are_names_not_patterns(small_dataset: Path, tmp_path: Path, engine: Engine) -> None:
-    strange = small_dataset.rename(tmp_path / "a[b]* {c,d}?é")
-    assert Dataset.open(strange, engine).calls.count().execute() == 4
 
 
 def test_pieces_become_row_groups_and_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -200,17 +156,8 @@ def _json_of(text: bytes) -> object:
         return None
 
 
-def _rewrite(directory: Path, **changes: object) -> None:
-    """Changes run.json as another program would that knows how to."""
-    path = directory / "run.json"
-    document = json.loads(path.read_bytes()) | changes
-    document.pop("crc32")
-    document["crc32"] = manifest._document_crc32(document)
-    path.write_text(json.dumps(document))
-
-
 def test_a_newer_schema_is_refused(small_dataset: Path) -> None:
-    _rewrite(small_dataset, version=VERSION + 1)
+    rewrite(small_dataset, version=VERSION + 1)
     with pytest.raises(ConfigError, match=rf"run.json: version: {VERSION + 1} is of a newer Halcyon"):
         Dataset.open(small_dataset)
 
@@ -226,37 +173,21 @@ def test_a_newer_schema_is_refused(small_dataset: Path) -> None:
     ],
 )
 def test_wrong_values_in_run_json_are_named(small_dataset: Path, changes: dict[str, object], message: str) -> None:
-    _rewrite(small_dataset, **changes)
+    rewrite(small_dataset, **changes)
     with pytest.raises(ConfigError, match=message):
         Dataset.open(small_dataset)
 
 
-def _replace_table(directory: Path, name: str, table: pa.Table) -> None:
-    path = directory / f"{name}.parquet"
-    pq.write_table(table, path)
-    document = json.loads((directory / "run.json").read_bytes())
-    part = manifest.Part.of(path, table.num_rows)
-    document["parts"][path.name] = {"rows": part.rows, "bytes": part.bytes, "crc32": part.crc32}
-    _rewrite(directory, parts=document["parts"])
-
-
 def test_a_column_of_another_type_is_named(small_dataset: Path) -> None:
-    _replace_table(small_dataset, "files", pa.table({"file": ["zero"], "path": ["/a"]}))
+    replace_table(small_dataset, "files", pa.table({"file": ["zero"], "path": ["/a"]}))
     with pytest.raises(ConfigError, match=r"files.parquet: column 'file' is string; expected int32"):
         Dataset.open(small_dataset)
 
 
 def test_a_column_that_must_be_there_is_named(small_dataset: Path) -> None:
-    _replace_table(small_dataset, "files", pa.table({"file": pa.array([0], pa.int32())}))
+    replace_table(small_dataset, "files", pa.table({"file": pa.array([0], pa.int32())}))
     with pytest.raises(ConfigError, match=r"files.parquet: no column 'path', which table 'files' must have"):
         Dataset.open(small_dataset)
-
-
-def test_columns_that_an_older_version_lacks_are_null(small_dataset: Path, engine: Engine) -> None:
-    _replace_table(small_dataset, "files", pa.table({"file": pa.array([0], pa.int32()), "path": ["/a"]}))
-    assert Dataset.open(small_dataset, engine).files.select("path", "servers").to_pyarrow().to_pylist() == [
-        {"path": "/a", "servers": None}
-    ]
 
 
 def test_a_data_set_without_contexts_is_read_and_exported(small_dataset: Path, tmp_path: Path) -> None:
@@ -266,7 +197,7 @@ def test_a_data_set_without_contexts_is_read_and_exported(small_dataset: Path, t
     document = json.loads((small_dataset / "run.json").read_bytes())
     part = manifest.Part.of(path, table.num_rows)
     document["parts"][f"calls/{path.name}"] = {"rows": part.rows, "bytes": part.bytes, "crc32": part.crc32}
-    _rewrite(small_dataset, parts=document["parts"], version=1)
+    rewrite(small_dataset, parts=document["parts"], version=1)
     with Dataset.open(small_dataset) as opened:
         rows = [row for batch in opened.batches("calls") for row in batch.to_pylist()]
         assert [row["context"] for row in rows] == [None] * 4

@@ -1,20 +1,13 @@
 """Derived columns against an implementation that looks at one call after the other."""
 
-from itertools import count
 from pathlib import Path
-from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
+from derived_calls import Row, derived
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from halcyon.observe.derive import DERIVED, derive
 from halcyon.observe.engines import Engine
 from halcyon.observe.schema import CALLS
-
-Row = dict[str, Any]
-_names = count()
 
 
 @st.composite
@@ -83,42 +76,9 @@ def obviously(rows: list[Row]) -> list[Row]:
     return rows
 
 
-def derived(engine: Engine, folder: Path, rows: list[Row]) -> list[Row]:
-    path = folder / f"{next(_names)}.parquet"
-    pq.write_table(pa.Table.from_pylist(rows, schema=CALLS), path)
-    pieces = engine.stream(derive(engine.read([path], "calls")))
-    return [row for piece in pieces for row in piece.to_pylist()]
-
-
 @settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=process_calls())
 def test_derived_columns_are_those_of_the_slow_way(duckdb: Engine, tmp_path: Path, rows: list[Row]) -> None:
     found = derived(duckdb, tmp_path, rows)
     assert found == obviously(rows)
     assert {type(row["self_ns"]) for row in found} <= {int}
-
-
-def test_every_engine_derives_alike(engine: Engine, tmp_path: Path) -> None:
-    words: Row = dict.fromkeys(CALLS.names) | {"process": 0, "thread": 0, "level": "posix", "kind": "write"}
-    rows = [
-        words | {"number": 1, "call": "MPI_File_write", "level": "mpiio", "start_ns": 0, "duration_ns": 10},
-        *(
-            words
-            | {"number": 2 + i, "parent": 1, "call": "pwrite", "start_ns": 1 + i, "duration_ns": 1, "file": 3}
-            | {"offset": 8 * i, "moved": 4}
-            for i in range(3)
-        ),
-    ]
-    found = derived(engine, tmp_path, rows)
-    assert [tuple(row[name] for name in DERIVED) for row in found] == [
-        (None, None, 7, None),
-        ("mpiio", "MPI_File_write", 1, None),
-        ("mpiio", "MPI_File_write", 1, 4),
-        ("mpiio", "MPI_File_write", 1, 4),
-    ]
-
-
-def test_self_is_unknown_where_nesting_is_unless_nothing_lies_below(engine: Engine, tmp_path: Path) -> None:
-    words: Row = dict.fromkeys(CALLS.names) | {"process": 0, "call": "x", "kind": "write", "duration_ns": 5}
-    rows = [words | {"level": "mpiio", "start_ns": 0}, words | {"level": "posix", "start_ns": 1}]
-    assert [row["self_ns"] for row in derived(engine, tmp_path, rows)] == [None, 5]

@@ -7,7 +7,7 @@ import re
 import shutil
 import subprocess
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import otf2
@@ -30,10 +30,17 @@ SOURCES = {
 }
 
 
-@pytest.fixture(params=list(SOURCES))
-def dataset(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Dataset]:
-    with packed(SOURCES[request.param], tmp_path / "run") as opened:
-        yield opened
+@pytest.fixture(scope="module", params=list(SOURCES))
+def dataset(request: pytest.FixtureRequest, packed_once: Callable[[Path], Dataset]) -> Dataset:
+    return packed_once(SOURCES[request.param])
+
+
+@pytest.fixture(scope="module")
+def archive(dataset: Dataset, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of OTF2."""
+    target = tmp_path_factory.mktemp("otf2") / "archive"
+    writer_of("otf2")(dataset, target)
+    return target
 
 
 def comparable(dataset: Dataset, *names: str) -> list[tuple[object, ...]]:
@@ -43,9 +50,8 @@ def comparable(dataset: Dataset, *names: str) -> list[tuple[object, ...]]:
     return sorted(chosen(calls, *names), key=repr)
 
 
-def test_otf2_reads_back_as_it_was(dataset: Dataset, tmp_path: Path) -> None:
-    writer_of("otf2")(dataset, tmp_path / "archive")
-    with packed(tmp_path / "archive", tmp_path / "back") as back:
+def test_otf2_reads_back_as_it_was(dataset: Dataset, archive: Path, tmp_path: Path) -> None:
+    with packed(archive, tmp_path / "back") as back:
         names = ["process", "level", "call", "kind", "path", "offset", "moved", "error", "start_ns", "duration_ns"]
         if dataset.info.source.startswith("dftracer"):
             # Elsewhere calls of one thread overlap: Darshan knows no threads, Recorder rounds times.
@@ -63,19 +69,18 @@ def test_an_archive_that_finds_no_space_leaves_nothing(dataset: Dataset, tmp_pat
         assert not list(small.iterdir())
 
 
-def test_otf2_print_reads_the_archive(dataset: Dataset, tmp_path: Path) -> None:
+def test_otf2_print_reads_the_archive(dataset: Dataset, archive: Path) -> None:
     if shutil.which("otf2-print") is None:
         pytest.skip("otf2-print is not installed (Debian: otf2-tools)")
-    writer_of("otf2")(dataset, tmp_path / "archive")
     printed = subprocess.run(
-        ["otf2-print", "--silent", str(tmp_path / "archive" / "traces.otf2")],
+        ["otf2-print", "--silent", str(archive / "traces.otf2")],
         capture_output=True,
         text=True,
         check=False,
     )
     assert printed.returncode == 0, printed.stderr
     shown = subprocess.run(
-        ["otf2-print", str(tmp_path / "archive" / "traces.otf2")], capture_output=True, text=True, check=True
+        ["otf2-print", str(archive / "traces.otf2")], capture_output=True, text=True, check=True
     ).stdout
     calls = rows(dataset, "calls")
     assert len(re.findall(r"^ENTER ", shown, re.MULTILINE)) == len(calls)

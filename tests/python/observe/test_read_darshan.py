@@ -2,7 +2,8 @@
 
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from traces import DATA, chosen, packed, rows
 from halcyon.observe.dataset import Dataset
 
 LOGS = sorted((DATA / "darshan").glob("*.darshan"))
+PackedOnce = Callable[[Path], Dataset]
 
 
 @pytest.fixture(scope="module", params=LOGS, ids=lambda path: path.stem)
@@ -20,15 +22,19 @@ def log(request: pytest.FixtureRequest) -> Path:
     return Path(request.param)
 
 
-@pytest.fixture(scope="module")
-def report(log: Path) -> Any:
+@cache
+def report_of(log: Path) -> Any:
     return darshan.DarshanReport(str(log), read_all=True)
 
 
 @pytest.fixture(scope="module")
-def dataset(log: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dataset]:
-    with packed(log, tmp_path_factory.mktemp("darshan") / "run") as opened:
-        yield opened
+def report(log: Path) -> Any:
+    return report_of(log)
+
+
+@pytest.fixture(scope="module")
+def dataset(log: Path, packed_once: PackedOnce) -> Dataset:
+    return packed_once(log)
 
 
 def test_counters_are_pydarshans(dataset: Dataset, report: Any) -> None:
@@ -75,9 +81,9 @@ def test_modules_cut_short_are_named(dataset: Dataset, report: Any) -> None:
     assert partial == {name for name, known in report.modules.items() if known["partial_flag"]}
 
 
-def test_dxt_segments_become_calls(tmp_path: Path) -> None:
+def test_dxt_segments_become_calls(packed_once: PackedOnce) -> None:
     path = DATA / "darshan" / "mpi-io-test-dxt.darshan"
-    report = darshan.DarshanReport(str(path), read_all=True)
+    report = report_of(path)
     expected = []
     for module, level in (("DXT_POSIX", "posix"), ("DXT_MPIIO", "mpiio")):
         for record in report.records[module]:
@@ -90,61 +96,61 @@ def test_dxt_segments_become_calls(tmp_path: Path) -> None:
                     )
                     for one in record[f"{kind}_segments"]
                 ]
-    with packed(path, tmp_path / "run") as dataset:
-        paths = dict(chosen(rows(dataset, "files"), "file", "path"))
-        found = rows(dataset, "calls")
-        assert sorted(
-            (
-                *(row["level"], row["kind"], row["process"], paths[row["file"]], row["offset"], row["moved"]),
-                *(row["start_ns"], row["start_ns"] + row["duration_ns"]),
-            )
-            for row in found
-        ) == sorted(expected)
-        assert chosen(found, "process", "start_ns") == sorted(chosen(found, "process", "start_ns"))
-        hosts = {row["host"] for row in rows(dataset, "processes")}
-        assert hosts == {record["hostname"] for record in report.records["DXT_POSIX"]}
-        assert {row["calls"] for row in rows(dataset, "processes")} == {18}
+    dataset = packed_once(path)
+    paths = dict(chosen(rows(dataset, "files"), "file", "path"))
+    found = rows(dataset, "calls")
+    assert sorted(
+        (
+            *(row["level"], row["kind"], row["process"], paths[row["file"]], row["offset"], row["moved"]),
+            *(row["start_ns"], row["start_ns"] + row["duration_ns"]),
+        )
+        for row in found
+    ) == sorted(expected)
+    assert chosen(found, "process", "start_ns") == sorted(chosen(found, "process", "start_ns"))
+    hosts = {row["host"] for row in rows(dataset, "processes")}
+    assert hosts == {record["hostname"] for record in report.records["DXT_POSIX"]}
+    assert {row["calls"] for row in rows(dataset, "processes")} == {18}
 
 
-def test_heatmaps_become_activity(tmp_path: Path) -> None:
+def test_heatmaps_become_activity(packed_once: PackedOnce) -> None:
     path = DATA / "darshan" / "e3sm_io_heatmap_only.darshan"
-    report = darshan.DarshanReport(str(path), read_all=True)
-    with packed(path, tmp_path / "run") as dataset:
-        activity = rows(dataset, "activity")
-        for module, heatmap in report.heatmaps.items():
-            for kind in ("read", "write"):
-                table = heatmap.to_df([kind], interval_index=False)
-                own = [row for row in activity if (row["module"], row["kind"]) == (module, kind)]
-                assert sum(row["bytes"] for row in own) == table.to_numpy().sum()
-                width = heatmap._bin_width_seconds * 1e9
-                for row in own:
-                    assert table.loc[row["process"], round(row["start_ns"] / width)] == row["bytes"]
-                    assert row["width_ns"] == round(width)
+    report = report_of(path)
+    dataset = packed_once(path)
+    activity = rows(dataset, "activity")
+    for module, heatmap in report.heatmaps.items():
+        for kind in ("read", "write"):
+            table = heatmap.to_df([kind], interval_index=False)
+            own = [row for row in activity if (row["module"], row["kind"]) == (module, kind)]
+            assert sum(row["bytes"] for row in own) == table.to_numpy().sum()
+            width = heatmap._bin_width_seconds * 1e9
+            for row in own:
+                assert table.loc[row["process"], round(row["start_ns"] / width)] == row["bytes"]
+                assert row["width_ns"] == round(width)
 
 
-def test_lustre_layouts_become_servers_of_files(tmp_path: Path) -> None:
+def test_lustre_layouts_become_servers_of_files(packed_once: PackedOnce) -> None:
     path = DATA / "darshan" / "imbalanced-io.darshan"
-    report = darshan.DarshanReport(str(path), read_all=True)
-    with packed(path, tmp_path / "run") as dataset:
-        files = {row["path"]: row for row in rows(dataset, "files")}
-        records = report.records["LUSTRE"].to_df()["components"].to_dict("records")
-        assert len(records) > 1000
-        for record in records:
-            file = files[report.name_records[record["id"]]]
-            assert file["servers"] == [f"OST{target}" for target in record["LUSTRE_OST_IDS"]]
-            assert file["filesystem"] == "lustre"
-            assert file["stripe_bytes"] == record["LUSTRE_COMP_STRIPE_SIZE"]
+    report = report_of(path)
+    dataset = packed_once(path)
+    files = {row["path"]: row for row in rows(dataset, "files")}
+    records = report.records["LUSTRE"].to_df()["components"].to_dict("records")
+    assert len(records) > 1000
+    for record in records:
+        file = files[report.name_records[record["id"]]]
+        assert file["servers"] == [f"OST{target}" for target in record["LUSTRE_OST_IDS"]]
+        assert file["filesystem"] == "lustre"
+        assert file["stripe_bytes"] == record["LUSTRE_COMP_STRIPE_SIZE"]
 
 
-def test_mounts_and_the_hints_of_darshans_own_log_become_facts(tmp_path: Path) -> None:
-    with packed(DATA / "darshan" / "e3sm_io_heatmap_only.darshan", tmp_path / "run") as dataset:
-        facts = dict(chosen(rows(dataset, "facts"), "key", "value"))
-        assert facts["darshan.log_hint.romio_no_indep_rw"] == "true"
-        assert facts["darshan.log_hint.cb_nodes"] == "4"
-        assert not any(key.startswith("mpi.hint.") for key in facts)
-        assert facts["darshan.lib_ver"] == "3.3.1"
-        assert facts["mount./"] == "overlay"
-        assert facts["darshan.log_version"] == "3.21"
+def test_mounts_and_the_hints_of_darshans_own_log_become_facts(packed_once: PackedOnce) -> None:
+    dataset = packed_once(DATA / "darshan" / "e3sm_io_heatmap_only.darshan")
+    facts = dict(chosen(rows(dataset, "facts"), "key", "value"))
+    assert facts["darshan.log_hint.romio_no_indep_rw"] == "true"
+    assert facts["darshan.log_hint.cb_nodes"] == "4"
+    assert not any(key.startswith("mpi.hint.") for key in facts)
+    assert facts["darshan.lib_ver"] == "3.3.1"
+    assert facts["mount./"] == "overlay"
+    assert facts["darshan.log_version"] == "3.21"
 
 
 THREADS = (140_000_000_000_001, 140_000_000_000_002)
@@ -192,11 +198,12 @@ def with_threads(records: bytes) -> bytes:
     return content
 
 
-def test_dxt_of_newer_darshan_is_read_with_its_threads(tmp_path: Path) -> None:
+def test_dxt_of_newer_darshan_is_read_with_its_threads(tmp_path: Path, packed_once: PackedOnce) -> None:
     log = DATA / "darshan" / "mpi-io-test-dxt.darshan"
     own = newer(log, tmp_path / "newer.darshan", {"DXT_POSIX": 2, "DXT_MPIIO": 3})
     names = ("process", "level", "kind", "offset", "moved", "start_ns", "duration_ns")
-    with packed(log, tmp_path / "old") as old, packed(own, tmp_path / "new") as new:
+    old = packed_once(log)
+    with packed(own, tmp_path / "new") as new:
         found = rows(new, "calls")
         assert sorted(chosen(found, *names)) == sorted(chosen(rows(old, "calls"), *names))
         assert {row["thread"] for row in found} == {0, 1}

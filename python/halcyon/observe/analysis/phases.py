@@ -15,6 +15,7 @@ from typing import Annotated
 import ibis
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 from ibis import _
 
 from halcyon.intervals import Times, merge
@@ -172,7 +173,8 @@ class Phases:
         bins = [np.arange(a, b + 1) for a, b in zip(low, high, strict=True)]
         numbers = np.repeat(np.arange(at.count), [len(some) for some in bins])
         flat = np.concatenate(bins) if bins else np.zeros(0, np.int64)
-        return ibis.memtable({"bin": flat.astype(np.int64), "phase": numbers.astype(np.int64)}), width
+        lookup = pa.table({"bin": flat.astype(np.int64), "phase": numbers.astype(np.int64)})
+        return ibis.memtable(lookup), width
 
     def of(self, kind: str = Kind.WRITE) -> list[Phase]:
         """The phases in which something of this kind happened: write, read, or all."""

@@ -11,6 +11,7 @@ from typing import Annotated
 import ibis
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 from ibis import _
 
 from halcyon.observe.analysis import passes
@@ -94,12 +95,13 @@ def servers(survey: Survey) -> Servers:
     if not layouts:
         return Servers(width / 1e9, [], int(transferred))
     table = ibis.memtable(
-        {
-            "layout_file": list(layouts),
-            "stripe": [stripe for stripe, _names in layouts.values()],
-            "width": [len(names) for _stripe, names in layouts.values()],
-        },
-        schema={"layout_file": "int32", "stripe": "int64", "width": "int64"},
+        pa.table(
+            {
+                "layout_file": pa.array(layouts, pa.int32()),
+                "stripe": pa.array((stripe for stripe, _names in layouts.values()), pa.int64()),
+                "width": pa.array((len(names) for _stripe, names in layouts.values()), pa.int64()),
+            }
+        )
     )
     rows = survey.keep("stripes", survey.directed(passes.stripes(survey.rows, table, width))).filter(_.transfer)
     found: dict[str, _Load] = {name: _Load(bins) for _stripe, names in layouts.values() for name in names}

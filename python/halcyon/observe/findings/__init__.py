@@ -43,10 +43,13 @@ _KINDS = (
     read_modify_write,
     counted,
 )
+_OF_COUNTERS = (mpiio_overhead, counted)
+"""Those that a source without calls can show; each of the others would look through an empty table."""
 _ORDER = [Severity.HIGH, Severity.MEDIUM, Severity.LOW]
 
 
 def findings(answers: Answers) -> list[Finding]:
     """All findings, the most severe first; none for a healthy run."""
-    found = [finding for kind in _KINDS for finding in kind.find(answers)]
+    kinds = _KINDS if answers.survey.calls else _OF_COUNTERS
+    found = [finding for kind in kinds for finding in kind.find(answers)]
     return sorted(found, key=lambda one: (_ORDER.index(Severity(one.severity)), -(one.seconds_lost or 0.0), one.key))

@@ -1,6 +1,7 @@
 """Small reads or writes in random order."""
 
 import ibis
+import pyarrow as pa
 from ibis import _
 
 from halcyon.observe.analysis.answers import Answers
@@ -20,9 +21,8 @@ def _find(answers: Answers, direction: str) -> list[Finding]:
         return []
     calls, volume = sum(row["calls"] for row in own), sum(row["volume"] for row in own)
     files = sorted({row["file"] for row in own})
-    random = ibis.memtable(
-        {name: [row[name] for row in own] for name in ("process", "file")}, schema={"process": "int32", "file": "int32"}
-    )
+    columns = {name: pa.array([row[name] for row in own], pa.int32()) for name in ("process", "file")}
+    random = ibis.memtable(pa.table(columns))
     timed = answers.survey.durations.filter(_.transfer & (_.direction == direction))
     saved = saving(answers, direction, timed.semi_join(random, ["process", "file"]))
     spent = sum(row["duration_ns"] for row in own) / 1e9
