@@ -108,11 +108,12 @@ class checking {
         // Its writer may have begun a moment ago.
         const short_name index_name = with_kind(path.view(), dropping_kind::index);
         if (calls.status_at(container_.directory(), index_name.c_str(), index) == 0) return;
-        if (file.st_size == 0)
-            add(weight::note, path.view(), "its writer ended before it began an index");
+        if (file.st_size == 0) return add(weight::note, path.view(), "its writer ended before it began an index");
+        std::string concerns = "nobody can say where its " + format_bytes(file.st_size) + " belong";
+        if ((file.st_mode & index_named) != 0)
+            add(weight::damage, path.view(), "its index dropping is missing", std::move(concerns));
         else
-            add(weight::damage, path.view(), "its index dropping is missing",
-                "nobody can say where its " + format_bytes(file.st_size) + " belong");
+            add(weight::loss, path.view(), "its index never reached the device, as after a crash", std::move(concerns));
     }
 
     void writer(uint32_t number) {
