@@ -43,6 +43,7 @@ def print_figures(of: Figures, path: Path, console: Console) -> None:
         ["written in all", size(of.written_bytes)],
         ["data on the device", size(of.data_blocks_bytes)],
         ["space amplification", ABSENT if of.space_amplification is None else number(of.space_amplification)],
+        *([["dead data stay", of.why_not_given_back]] if of.why_not_given_back else []),
         ["durable", size(of.durable_bytes)],
         *([["on disks of nodes", f"{size(of.staged_bytes)}, on {', '.join(of.staged_on)}"]] if of.staged_on else []),
         ["index", size(of.index_bytes)],

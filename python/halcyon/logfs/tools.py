@@ -154,6 +154,8 @@ class Figures:
     extents: int
     reader_bytes: int
     """Memory of a reader."""
+    why_not_given_back: str
+    """Why dead data stay where they are, as of the last time that they were to be given back; empty: they do not."""
 
     @property
     def index_share(self) -> float | None:

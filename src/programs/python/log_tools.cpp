@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -184,6 +185,7 @@ nb::dict stats(const nb::object& path) {
     figures["patterns"] = all.patterns;
     figures["extents"] = all.extents;
     figures["reader_bytes"] = all.reader_bytes;
+    figures["why_not_given_back"] = all.why_not_given_back < 0 ? std::strerror(-all.why_not_given_back) : "";
     return figures;
 }
 

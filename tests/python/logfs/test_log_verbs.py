@@ -1,9 +1,11 @@
 """`halcyon log`: each command's output and exit code."""
 
+import errno
 import json
 import os
 import re
 import signal
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -178,6 +180,13 @@ def test_stats_prints_figures(path: Path, capfd: pytest.CaptureFixture[str]) -> 
     told = told_json(capfd, "stats", path)
     assert told["written_bytes"] == PIECES * PIECE
     assert told["index_share"] == logfs.stats(path).index_share
+
+
+def test_stats_say_why_dead_data_stay(path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert "dead data stay" not in said(capfd, "stats", path)
+    (path / "punched").write_bytes(struct.pack("<qq", 0, -errno.EOPNOTSUPP))
+    assert re.search(r"^dead data stay +Operation not supported$", said(capfd, "stats", path), re.MULTILINE)
+    assert told_json(capfd, "stats", path)["why_not_given_back"] == "Operation not supported"
 
 
 def test_punch_says_what_it_gave_back(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

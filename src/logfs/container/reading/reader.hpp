@@ -62,6 +62,9 @@ class reader {
     /// From here on nothing is given back of what it shows, until it is reloaded. It may reload for that. read() calls
     /// it by itself.
     result<void> hold();
+    /// The same ends, before the reader does: a child that was forked off, and has not forgotten it yet, may have the
+    /// lock, too.
+    void let_go() { view_.let_go(); }
 
     [[nodiscard]] int64_t size();
     /// When the last of all that was taken was written, as its writers' clocks say. Who writes next follows that.

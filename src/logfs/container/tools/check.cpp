@@ -12,6 +12,7 @@
 #include "logfs/container/directory/staged_data.hpp"
 #include "logfs/container/format/dropping_name.hpp"
 #include "logfs/container/reading/data_files.hpp"
+#include "logfs/container/reading/held_view.hpp"
 #include "logfs/container/reading/reader.hpp"
 #include "logfs/container/tools/data_parts.hpp"
 
@@ -66,9 +67,10 @@ class checking {
             if (parse_host_directory(name, number)) {
                 names_of_host_directory(number);
             } else if (name == punched_name) {
-                is_punched_ = true;
-                add(weight::note, name,
-                    "dead extents were given back; where records are lost, older bytes read as zeros");
+                is_punched_ = read_generation(container_) != 0;
+                if (is_punched_)
+                    add(weight::note, name,
+                        "dead extents were given back; where records are lost, older bytes read as zeros");
             } else if (name != marker_name && name != append_lock_name && name != times_name) {
                 add(weight::note, name, "no file of a container");
             }

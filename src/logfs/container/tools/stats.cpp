@@ -9,6 +9,7 @@
 
 #include "logfs/container/directory/staged_data.hpp"
 #include "logfs/container/format/dropping_name.hpp"
+#include "logfs/container/space/giving_back.hpp"
 
 namespace halcyon::logfs {
 
@@ -84,6 +85,7 @@ result<container_stats> stats(container& what) {
     });
     if (!mapped) return mapped.why();
     all.reader_bytes = from.memory().peak();
+    if (!what.is_plfs()) all.why_not_given_back = read_why_not_given_back(what);
     return all;
 }
 

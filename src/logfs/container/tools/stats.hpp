@@ -28,6 +28,7 @@ struct container_stats {
     uint64_t patterns = 0;  ///< as a reader keeps them
     uint64_t extents = 0;
     uint64_t reader_bytes = 0;  ///< memory of a reader
+    int why_not_given_back = 0;  ///< -errno: dead extents were not, when that was tried last
 
     /// Of the index to the data written.
     [[nodiscard]] double index_share() const {
