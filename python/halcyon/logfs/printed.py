@@ -52,12 +52,23 @@ def print_figures(of: Figures, path: Path, console: Console) -> None:
         ["writers that closed", count(closed)],
         ["hosts", count(of.hosts)],
         ["writes", count(of.writes)],
+        *([["of unclear order", size(of.conflict_bytes)]] if of.conflict_bytes else []),
         ["stretches in one piece", count(of.segments)],
         ["patterns", count(of.patterns)],
         ["single extents", count(of.extents)],
         ["memory of a reader", size(of.reader_bytes)],
     ]
     print_table(console, "figures", ["figure", "value"], rows)
+
+
+def say_conflicts(path: Path, conflict_bytes: int, console: Console) -> None:
+    """What nobody can know of a file, if there is any."""
+    if conflict_bytes:
+        say(
+            console,
+            f"{path}: {size(conflict_bytes)} were written by several writers at times that do not say which was last; "
+            "the clocks of their nodes are no closer",
+        )
 
 
 def print_map(of: FileMap, path: Path, console: Console) -> None:

@@ -180,6 +180,9 @@ class agent {
         if (done) {
             ++report_.flattened;
             report_.flattened_bytes += done->written_bytes;
+            if (done->conflict_bytes > 0)
+                remarks_ += path + ": " + std::to_string(done->conflict_bytes) +
+                            " bytes were written by several writers at times that do not say which was last\n";
             return true;
         }
         // Others have it open, or something of it is on its way. All else stays as it is unless somebody acts.

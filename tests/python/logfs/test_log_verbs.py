@@ -106,7 +106,7 @@ def test_flatten_beside_and_in_place(path: Path, tmp_path: Path, capfd: pytest.C
     )
     assert flat.read_text() == "mine"
     told = told_json(capfd, "flatten", path, "-o", flat, "--force")
-    assert told == {"container": str(path), "size": SIZE, "written_bytes": PIECES * PIECE}
+    assert told == {"container": str(path), "size": SIZE, "written_bytes": PIECES * PIECE, "conflict_bytes": 0}
     assert flat.read_bytes() == whole
     assert said(capfd, "flatten", "--in-place", path) == f"{path}: 19.9 kB, 9.90 kB of them in holes\n"
     assert path.read_bytes() == whole

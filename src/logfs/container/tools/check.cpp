@@ -15,6 +15,7 @@
 #include "logfs/container/reading/held_view.hpp"
 #include "logfs/container/reading/reader.hpp"
 #include "logfs/container/tools/data_parts.hpp"
+#include "logfs/container/tools/stats.hpp"
 
 namespace halcyon::logfs {
 namespace {
@@ -243,7 +244,7 @@ class checking {
             const auto found = reader_.segments(at, report_.size);
             if (!found) return found.why();
             at = found->back().end();
-            for (const conflict& each : reader_.conflicts()) report_.conflict_bytes += each.length;
+            report_.conflict_bytes += bytes_of(reader_.conflicts());
         }
         if (report_.conflict_bytes > 0)
             add(weight::note, {}, "writers wrote the same bytes at times that do not say which was last",
