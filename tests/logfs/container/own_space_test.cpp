@@ -441,7 +441,7 @@ TEST_F(own_space_of_a_file, never_shows_zeros_to_anybody) {
         ASSERT_EQ(waitpid(child, &status, 0), child);
         EXPECT_EQ(status, 0) << WEXITSTATUS(status);
     }
-    EXPECT_GT(generation_of(path_), 10);
+    EXPECT_GT(generation_of(path_), 0);
 }
 
 }  // namespace
