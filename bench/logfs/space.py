@@ -18,7 +18,7 @@ ROOM = "logfs"
 BYTES = 64 << 20
 REWRITES = 100
 FREE = 2 * REWRITES * BYTES
-"""In case that nothing of what was replaced is given back."""
+"""In case that nothing of what was replaced is given back, as where the file system cannot do that."""
 
 REWRITE = f"""
 import os, sys

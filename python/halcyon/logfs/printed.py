@@ -43,6 +43,7 @@ def print_figures(of: Figures, path: Path, console: Console) -> None:
         ["written in all", size(of.written_bytes)],
         ["data on the device", size(of.data_blocks_bytes)],
         ["space amplification", ABSENT if of.space_amplification is None else number(of.space_amplification)],
+        *([["dead data stay", of.why_not_given_back]] if of.why_not_given_back else []),
         ["durable", size(of.durable_bytes)],
         *([["on disks of nodes", f"{size(of.staged_bytes)}, on {', '.join(of.staged_on)}"]] if of.staged_on else []),
         ["index", size(of.index_bytes)],
@@ -51,12 +52,23 @@ def print_figures(of: Figures, path: Path, console: Console) -> None:
         ["writers that closed", count(closed)],
         ["hosts", count(of.hosts)],
         ["writes", count(of.writes)],
+        *([["of unclear order", size(of.conflict_bytes)]] if of.conflict_bytes else []),
         ["stretches in one piece", count(of.segments)],
         ["patterns", count(of.patterns)],
         ["single extents", count(of.extents)],
         ["memory of a reader", size(of.reader_bytes)],
     ]
     print_table(console, "figures", ["figure", "value"], rows)
+
+
+def say_conflicts(path: Path, conflict_bytes: int, console: Console) -> None:
+    """What nobody can know of a file, if there is any."""
+    if conflict_bytes:
+        say(
+            console,
+            f"{path}: {size(conflict_bytes)} were written by several writers at times that do not say which was last; "
+            "the clocks of their nodes are no closer",
+        )
 
 
 def print_map(of: FileMap, path: Path, console: Console) -> None:

@@ -77,6 +77,8 @@ class FlattenReport:
     size: int
     written_bytes: int
     """Without holes."""
+    conflict_bytes: int
+    """That writers wrote at times that do not say which was last: the file may have the other bytes."""
 
 
 @dataclass(frozen=True)
@@ -154,6 +156,10 @@ class Figures:
     extents: int
     reader_bytes: int
     """Memory of a reader."""
+    conflict_bytes: int
+    """That writers wrote at times that do not say which was last."""
+    why_not_given_back: str
+    """Why dead data stay where they are, as of the last time that they were to be given back; empty: they do not."""
 
     @property
     def index_share(self) -> float | None:

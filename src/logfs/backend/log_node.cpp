@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <sys/statfs.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
@@ -61,6 +62,18 @@ bool are_the_same(int one, int other) {
     struct stat second {};
     return direct_files().status(one, first) == 0 && direct_files().status(other, second) == 0 &&
            first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+}
+
+/// Once in each process: the file is read without them.
+void tell_of(const lost_data& lost, const char* path) {
+    static std::atomic<bool> has_told{false};
+    if (lost.droppings == 0 || has_told.exchange(true)) return;
+    char line[700];
+    const int length = snprintf(line, sizeof line,
+                                "halcyon: %.400s: %lld bytes that were not synced before a node crashed have no index, "
+                                "and are lost; 'halcyon log check' names them\n",
+                                path, static_cast<long long>(lost.bytes));
+    calls::standard_error::say(line, std::min(length, static_cast<int>(sizeof line) - 1));
 }
 
 }  // namespace
@@ -121,10 +134,12 @@ int log_node::open_file(const char* path, bool is_new, mode_t mode) {
     if (room == nullptr) return -ENOMEM;
     auto* const made = new (room) log_file(direct_files());
     const int failed = error_of(made->open(path, who, wanted));
-    if (failed == 0)
+    if (failed == 0) {
         file_ = made;
-    else
+        tell_of(made->reading()->lost(), path);
+    } else {
         destroy(made);
+    }
     return failed;
 }
 

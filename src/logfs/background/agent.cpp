@@ -17,8 +17,10 @@
 #include "logfs/background/pace.hpp"
 #include "logfs/container/directory/container.hpp"
 #include "logfs/container/reading/reader.hpp"
+#include "logfs/container/space/own_space.hpp"
 #include "logfs/container/tools/bring.hpp"
 #include "logfs/container/tools/flatten.hpp"
+#include "logfs/container/tools/punch.hpp"
 
 namespace halcyon::logfs {
 namespace {
@@ -30,7 +32,7 @@ std::string folder_of(const std::string& path) {
     return slash == 0 || slash == std::string::npos ? "/" : path.substr(0, slash);
 }
 
-/// One of the two things that an agent does with a container.
+/// One of the things that an agent does with a container.
 struct task {
     attended_container state;
     bool waits = false;  ///< it may become possible without anybody's doing
@@ -72,6 +74,8 @@ class agent {
     struct known {
         task bring;
         task flatten;
+        task give_back;
+        int64_t room_bytes = 0;  ///< of its data, when nothing more could be given back
         bool is_seen = true;
     };
 
@@ -84,6 +88,7 @@ class agent {
         for (auto& [path, one] : known_) {
             one.bring.state.look_soon();
             one.flatten.state.look_soon();
+            one.give_back.state.look_soon();
         }
     }
 
@@ -116,6 +121,9 @@ class agent {
         one.is_seen = true;
         bool has_done_something = false;
         if (!how_.stage.empty() && one.bring.state.is_due(monotonic_ns())) has_done_something |= bring(path, one.bring);
+        // A plain file of it takes no such room.
+        const bool is_flattened_soon = how_.flattens && is_over;
+        if (!is_flattened_soon && one.give_back.state.is_due(monotonic_ns())) give_back(path, one);
         if (how_.flattens && one.flatten.state.is_due(monotonic_ns()) && flatten(path, one.flatten, is_over)) {
             one.is_seen = false;
             has_done_something = true;
@@ -152,12 +160,29 @@ class agent {
         return has_done_something;
     }
 
+    /// Writers see to what they replace of their own data; this finds what others have replaced. All indexes are read
+    /// for it: only when the data have grown by half since the last time.
+    void give_back(const std::string& path, known& one) {
+        one.give_back.state.put_off(monotonic_ns(), {});
+        container what;
+        if (!what.open(path).ok() || what.is_plfs()) return;
+        const int64_t room = room_of_data(what);
+        if (room < one.room_bytes + std::max(own_space::usual_least_bytes, one.room_bytes / 2)) return;
+        const auto done = punch_dead(what);
+        // Views that are in the way, and another one that does the same, go.
+        const bool may_go_later = done.ok() ? done->is_held : done.why().kind == error_kind::unavailable;
+        if (!may_go_later) one.room_bytes = room_of_data(what);
+    }
+
     bool flatten(const std::string& path, task& of, bool is_over) {
         auto done = flatten_closed(path, of, is_over);
         pace_.end();
         if (done) {
             ++report_.flattened;
             report_.flattened_bytes += done->written_bytes;
+            if (done->conflict_bytes > 0)
+                remarks_ += path + ": " + std::to_string(done->conflict_bytes) +
+                            " bytes were written by several writers at times that do not say which was last\n";
             return true;
         }
         // Others have it open, or something of it is on its way. All else stays as it is unless somebody acts.

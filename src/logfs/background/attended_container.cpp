@@ -18,29 +18,46 @@ int64_t changed_ns(const struct stat& of) {
     return int64_t{of.st_mtim.tv_sec} * 1'000'000'000 + of.st_mtim.tv_nsec;
 }
 
-}  // namespace
-
-int64_t newest_change_ns(container& of) {
+/// Calls `look` for each host directory ("") and each name in one that begins so.
+template <class Look>
+void for_all_names(container& of, std::string_view prefix, Look look) {
     file_calls& calls = of.calls();
     memory_source memory(calls);
-    int64_t newest = 0;
-    const auto note = [&](const char* name) {
+    const auto look_at = [&](std::string_view name, const short_name& path) {
         struct stat there {};
-        if (calls.status_at(of.directory(), name, there) == 0) newest = std::max(newest, changed_ns(there));
+        if (calls.status_at(of.directory(), path.c_str(), there) == 0) look(name, there);
     };
-    note(".");
     names_in(calls, memory, of.directory(), ".", [&](std::string_view name) {
         uint32_t number = 0;
         if (!parse_host_directory(name, number)) return 0;
         const short_name directory(name);
-        note(short_name(name).add("/.").c_str());
+        look_at({}, short_name(name).add("/."));
         names_in(calls, memory, of.directory(), directory.c_str(), [&](std::string_view inner) {
-            if (inner.starts_with(index_prefix)) note(short_name(name).add("/").add(inner).c_str());
+            if (inner.starts_with(prefix)) look_at(inner, short_name(name).add("/").add(inner));
             return 0;
         });
         return 0;
     });
+}
+
+}  // namespace
+
+int64_t newest_change_ns(container& of) {
+    int64_t newest = 0;
+    const auto note = [&](const struct stat& there) { newest = std::max(newest, changed_ns(there)); };
+    struct stat whole {};
+    if (of.calls().status_at(of.directory(), ".", whole) == 0) note(whole);
+    for_all_names(of, index_prefix, [&](std::string_view, const struct stat& there) { note(there); });
     return newest;
+}
+
+int64_t room_of_data(container& of) {
+    int64_t bytes = 0;
+    for_all_names(of, data_prefix, [&](std::string_view name, const struct stat& there) {
+        // A file that writers of a node share has other names.
+        if (!name.empty() && there.st_nlink == 1) bytes += int64_t{there.st_blocks} * 512;
+    });
+    return bytes;
 }
 
 void attended_container::put_off(int64_t now_ns, std::string why) {

@@ -11,6 +11,9 @@ namespace halcyon::logfs {
 /// nobody can tell.
 int64_t newest_change_ns(container& of);
 
+/// That its data droppings take on the device, in bytes.
+int64_t room_of_data(container& of);
+
 /// What an agent remembers of a container between two looks at it. Times are those of CLOCK_MONOTONIC.
 class attended_container {
   public:

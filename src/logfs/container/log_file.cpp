@@ -108,6 +108,7 @@ result<void> log_file::open_writer(const writer_options& how) {
         return opened;
     }
     writer_->follow(std::max(reader_->latest_ns(), epoch_ns_));
+    space_.begin(how_.least_given_back);
     return {};
 }
 
@@ -173,9 +174,15 @@ result<int64_t> log_file::write(int64_t offset, const iovec* parts, int count) {
         if (auto begun = begin_writing(); !begun) return begun.why();
     }
     has_new_writes_ = true;
+    const int64_t end_before = writer_->index().state().logical_end;
     auto written = writer_->write(offset, parts, count);
-    if (written || !has_no_room_on_node(written.why())) [[likely]]
+    if (written) [[likely]] {
+        space_.wrote(offset, *written, end_before);
+        if (space_.is_overdue(*writer_)) [[unlikely]]
+            space_.give_back(*reader_, *writer_);
         return written;
+    }
+    if (!has_no_room_on_node(written.why())) return written;
     if (auto left = leave_node(); !left) return left.why();
     has_new_writes_ = true;
     return writer_->write(offset, parts, count);
@@ -226,7 +233,12 @@ result<void> log_file::change(Change change) {
 }
 
 result<void> log_file::truncate(int64_t bytes) {
-    return change([&](writer& to) { return to.truncate(bytes); });
+    return change([&](writer& to) {
+        const int64_t end_before = to.index().state().logical_end;
+        auto cut = to.truncate(bytes);
+        if (cut.ok()) space_.cut(bytes, end_before, reader_->size(), reader_->latest_ns(), to);
+        return cut;
+    });
 }
 
 result<void> log_file::reach(int64_t bytes) {
@@ -234,7 +246,11 @@ result<void> log_file::reach(int64_t bytes) {
 }
 
 result<void> log_file::erase(int64_t offset, int64_t bytes) {
-    return change([&](writer& to) { return to.erase(offset, bytes); });
+    return change([&](writer& to) {
+        auto erased = to.erase(offset, bytes);
+        if (erased.ok()) space_.erased(bytes, to);
+        return erased;
+    });
 }
 
 result<int64_t> log_file::size() {
@@ -325,12 +341,19 @@ result<void> log_file::sync() {
         const int done = is_unsynced_ ? container_.sync() : 0;
         return done == 0 ? result<void>() : container_.failed({}, "cannot sync", -done);
     });
-    if (synced.ok()) is_unsynced_ = false;
+    if (!synced) return synced;
+    is_unsynced_ = false;
+    if (writer_) {
+        space_.synced(*writer_);
+        if (space_.is_worth_it()) space_.give_back(*reader_, *writer_);
+    }
     return synced;
 }
 
 result<void> log_file::close() {
     const guard alone(*this);
+    if (writer_ && space_.is_worth_it()) space_.give_back(*reader_, *writer_);
+    space_.begin();
     result<void> closed = writer_ ? writer_->close() : result<void>();
     // A child that was forked off a moment ago has the same locks until it forgets the file.
     if (reader_) reader_->let_go();
@@ -349,6 +372,7 @@ void log_file::let_go() {
 
 void log_file::abandon() {
     lock_.forget_others();
+    space_.begin();
     if (writer_) writer_->abandon();
     forget();
 }

@@ -15,6 +15,7 @@
 #include "logfs/container/directory/container.hpp"
 #include "logfs/container/files/short_lock.hpp"
 #include "logfs/container/reading/reader.hpp"
+#include "logfs/container/space/own_space.hpp"
 #include "logfs/container/writing/writer.hpp"
 
 namespace halcyon::logfs {
@@ -33,6 +34,7 @@ struct opening {
     mode_t mode = 0644;
     uint32_t host_directories = 32;
     std::string_view backends;  ///< container::place_on()
+    int64_t least_given_back = own_space::usual_least_bytes;
     writer_options writing;
     reader_options reading;
     /// node_folder_named(): where merged indexes are shared with other processes of the node.
@@ -43,6 +45,8 @@ struct opening {
 /// what other processes published before the last refresh(). What is written here is later than all that was there when
 /// the file was opened or refreshed last, whatever the clocks of other hosts say: a program that was started again
 /// writes over what the one before it wrote.
+///
+/// Data that were replaced here go back to the file system by themselves (space/own_space.hpp).
 ///
 /// Droppings that are open for reading are closed when the process has no descriptor left for something else here.
 ///
@@ -130,6 +134,7 @@ class log_file {
     short_name node_folder_;
     std::optional<reader> reader_;
     std::optional<writer> writer_;
+    own_space space_{container_};
     bool has_new_writes_ = false;
     bool is_unsynced_ = false;  // created here
     int64_t epoch_ns_ = 0;      // raised or proposed before there was a writer

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -108,6 +109,7 @@ nb::dict flatten(const nb::object& path, const nb::object& target, bool verifies
     nb::dict done;
     done["size"] = report.size;
     done["written_bytes"] = report.written_bytes;
+    done["conflict_bytes"] = report.conflict_bytes;
     return done;
 }
 
@@ -184,6 +186,8 @@ nb::dict stats(const nb::object& path) {
     figures["patterns"] = all.patterns;
     figures["extents"] = all.extents;
     figures["reader_bytes"] = all.reader_bytes;
+    figures["conflict_bytes"] = all.conflict_bytes;
+    figures["why_not_given_back"] = all.why_not_given_back < 0 ? std::strerror(-all.why_not_given_back) : "";
     return figures;
 }
 

@@ -10,10 +10,12 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "base/clock.hpp"
+#include "logfs/background/attended_container.hpp"
 #include "logfs/background/find_containers.hpp"
 #include "logfs/background/pace.hpp"
 #include "logfs/container/log_file.hpp"
@@ -108,6 +110,33 @@ TEST_F(log_agent, makes_plain_files_of_what_nobody_has_open) {
     open.close().value();
     EXPECT_EQ(run().flattened, 1U);
     EXPECT_EQ(file_text(folder_.file("open")), "333");
+}
+
+/// Writers look for what they have replaced of their own data only.
+TEST_F(log_agent, gives_back_what_other_writers_have_replaced) {
+    how_.flattens = false;
+    const std::string path = folder_.file("one");
+    const std::string before(8 << 20, 'x');
+    const std::string after(8 << 20, 'y');
+    for (const std::string& text : {before, after}) {
+        log_file file;
+        opening how;
+        how.may_write = how.creates = true;
+        file.open(path, writer_identity::of_this_process(), how).value();
+        file.write(0, as_bytes(text)).value();
+        file.sync().value();
+        file.close().value();
+    }
+    container one;
+    one.open(path).value();
+    ASSERT_GE(room_of_data(one), 16 << 20);
+    run();
+    EXPECT_LT(room_of_data(one), 9 << 20);
+    log_file file;
+    file.open(path, writer_identity::of_this_process(), {}).value();
+    std::string text(after.size(), ' ');
+    file.read(0, std::as_writable_bytes(std::span(text))).value();
+    EXPECT_TRUE(text == after);
 }
 
 TEST_F(log_agent, asks_for_the_turn_of_the_file_system_at_each_piece) {

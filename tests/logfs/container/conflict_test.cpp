@@ -4,6 +4,8 @@
 #include <vector>
 
 #include "logfs/container/tools/check.hpp"
+#include "logfs/container/tools/flatten.hpp"
+#include "logfs/container/tools/stats.hpp"
 #include "open_container.hpp"
 
 namespace halcyon::logfs {
@@ -62,6 +64,17 @@ TEST_F(conflicts, writes_of_two_nodes_within_their_clocks_bounds_conflict) {
     other.write(2, as_bytes("bbb")).value();
     EXPECT_EQ(found(), 3);
     EXPECT_EQ(tests::read_text(in_).substr(0, 6), "aabbba");
+}
+
+TEST_F(conflicts, are_said_by_all_who_look_at_the_whole_file) {
+    writer& one = add(1, "node0", 2 * ms);
+    writer& other = add(2, "node1", 3 * ms);
+    at(one, 0);
+    one.write(0, as_bytes("aaaaaaaa")).value();
+    at(other, 4 * ms);
+    other.write(2, as_bytes("bbb")).value();
+    EXPECT_EQ(stats(in_.of())->conflict_bytes, 3);
+    EXPECT_EQ(flatten(in_.of(), in_.folder.file("flat"))->conflict_bytes, 3);
 }
 
 TEST_F(conflicts, writes_further_apart_than_the_bounds_do_not) {

@@ -221,6 +221,7 @@ TEST(reader, a_missing_dropping_is_an_error_with_its_name) {
     to.write(0, as_bytes("hello")).value();
     const std::string index = in.index_path(to);
     const std::string data = in.data_path(to);
+    to.sync().value();
     in.close_writers();
     fs::rename(data, in.folder.file("aside"));
     {
@@ -237,6 +238,29 @@ TEST(reader, a_missing_dropping_is_an_error_with_its_name) {
     ASSERT_FALSE(done.ok());
     EXPECT_NE(done.why().message.find(data + ": its index dropping is missing"), std::string::npos)
         << done.why().message;
+}
+
+/// As after a crash of the node, which may lose each name that was not synced.
+TEST(reader, goes_on_without_data_of_which_no_index_was_synced) {
+    open_container in;
+    writer& other = in.add_writer(1);
+    other.write(0, as_bytes("kept")).value();
+    other.sync().value();
+    writer& to = in.add_writer(2);
+    to.write(0, as_bytes("lost, too")).value();
+    const std::string index = in.index_path(to);
+    in.close_writers();
+    fs::rename(index, in.folder.file("aside"));
+    const auto from = in.new_reader();
+    ASSERT_TRUE(from->reload().ok());
+    EXPECT_EQ(tests::as_text(tests::all_of(*from)), "kept");
+    EXPECT_EQ(from->lost().droppings, 1U);
+    EXPECT_EQ(from->lost().bytes, 9);
+    // On another node, its name only comes later.
+    fs::rename(in.folder.file("aside"), index);
+    ASSERT_TRUE(from->reload().ok());
+    EXPECT_EQ(tests::as_text(tests::all_of(*from)), "lost, too");
+    EXPECT_EQ(from->lost().droppings, 0U);
 }
 
 TEST(reader, takes_no_notice_of_foreign_files) {

@@ -262,6 +262,7 @@ TEST_F(tools, check_names_what_is_foreign_or_missing) {
     fill();
     writer& to = in_.add_writer(9);
     to.write(0, as_bytes("x")).value();
+    to.sync().value();
     const std::string index = in_.index_path(to);
     const std::string data = in_.data_path(to);
     in_.close_writers();
@@ -279,6 +280,22 @@ TEST_F(tools, check_names_what_is_foreign_or_missing) {
     EXPECT_FALSE(fs::exists(data));
     EXPECT_TRUE(check(in_.of())->is_sound());
     EXPECT_TRUE(in_.new_reader()->reload().ok());
+}
+
+TEST_F(tools, what_was_not_synced_and_has_lost_its_index_is_a_loss) {
+    fill();
+    writer& to = in_.add_writer(9);
+    to.write(0, as_bytes("x")).value();
+    const std::string index = in_.index_path(to);
+    in_.close_writers();
+    fs::remove(index);
+    const auto found = check(in_.of()).value();
+    EXPECT_TRUE(found.is_sound());
+    ASSERT_EQ(found.findings.size(), 1U);
+    EXPECT_EQ(found.findings.front().how, check_finding::weight::loss) << describe(found.findings.front());
+    EXPECT_EQ(tests::difference(in_.contents(), file_.contents()), "none");
+    EXPECT_EQ(repair(in_.of())->done.size(), 1U);
+    EXPECT_EQ(check(in_.of())->count(check_finding::weight::loss), 0U);
 }
 
 TEST_F(tools, repair_cuts_what_data_droppings_do_not_hold) {

@@ -1,9 +1,11 @@
 """`halcyon log`: each command's output and exit code."""
 
+import errno
 import json
 import os
 import re
 import signal
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -104,7 +106,7 @@ def test_flatten_beside_and_in_place(path: Path, tmp_path: Path, capfd: pytest.C
     )
     assert flat.read_text() == "mine"
     told = told_json(capfd, "flatten", path, "-o", flat, "--force")
-    assert told == {"container": str(path), "size": SIZE, "written_bytes": PIECES * PIECE}
+    assert told == {"container": str(path), "size": SIZE, "written_bytes": PIECES * PIECE, "conflict_bytes": 0}
     assert flat.read_bytes() == whole
     assert said(capfd, "flatten", "--in-place", path) == f"{path}: 19.9 kB, 9.90 kB of them in holes\n"
     assert path.read_bytes() == whole
@@ -178,6 +180,13 @@ def test_stats_prints_figures(path: Path, capfd: pytest.CaptureFixture[str]) -> 
     told = told_json(capfd, "stats", path)
     assert told["written_bytes"] == PIECES * PIECE
     assert told["index_share"] == logfs.stats(path).index_share
+
+
+def test_stats_say_why_dead_data_stay(path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert "dead data stay" not in said(capfd, "stats", path)
+    (path / "punched").write_bytes(struct.pack("<qq", 0, -errno.EOPNOTSUPP))
+    assert re.search(r"^dead data stay +Operation not supported$", said(capfd, "stats", path), re.MULTILINE)
+    assert told_json(capfd, "stats", path)["why_not_given_back"] == "Operation not supported"
 
 
 def test_punch_says_what_it_gave_back(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     from halcyon import logfs
     from halcyon.errors import UsageError
-    from halcyon.logfs.printed import say
+    from halcyon.logfs.printed import say, say_conflicts
     from halcyon.printed.tables import console_for_tables
     from halcyon.quantities import size
 
@@ -56,5 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
         print_json(path, done)
     else:
         holes = done.size - done.written_bytes
-        say(console_for_tables(), f"{target}: {size(done.size)}{f', {size(holes)} of them in holes' if holes else ''}")
+        console = console_for_tables()
+        say(console, f"{target}: {size(done.size)}{f', {size(holes)} of them in holes' if holes else ''}")
+        say_conflicts(target, done.conflict_bytes, console)
     return 0

@@ -41,10 +41,9 @@ result<void> for_all_parts(container& of, Change change) {
     return first;
 }
 
-/// What those that may write the file write to, whoever they are: `append-lock` and `times`. Of the rest each belongs
-/// to one writer.
+/// What those that may write the file write to, whoever they are. Of the rest each belongs to one writer.
 bool is_written_by_all(std::string_view name) {
-    return name == append_lock_name || name == times_name;
+    return name == append_lock_name || name == times_name || name == punched_name;
 }
 
 }  // namespace

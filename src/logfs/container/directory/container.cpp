@@ -197,6 +197,13 @@ void container::share(const char* name, mode_t access) {
     calls_.set_mode_at(directory_, name, (file.st_mode & 0777) | wanted);
 }
 
+/// Where a file system keeps no such mode, lost indexes look like those of a crash.
+void container::note_index_named(const char* data_name) {
+    struct stat file {};
+    if (calls_.status_at(directory_, data_name, file) != 0 || (file.st_mode & index_named) != 0) return;
+    calls_.set_mode_at(directory_, data_name, (file.st_mode & 07777) | index_named);
+}
+
 int container::sync() {
     // What its marker says is not on the device only because its name is, and who created it may never sync.
     const int fd = calls_.open_at(directory_, marker_name.data(), O_RDONLY, 0);

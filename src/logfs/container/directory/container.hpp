@@ -62,6 +62,8 @@ class container {
     /// Those who may read or write the logical file get as much of this access (0444, 0666) to a file of the container,
     /// whatever the umask of this process takes.
     void share(const char* name, mode_t access);
+    /// The name of its index dropping is on the device: the data dropping says so from now on (index_named).
+    void note_index_named(const char* data_name);
     /// Who may use it has changed: share() looks again.
     void access_changed() { mode_ = 0; }
     /// The container is on the device: its marker, the names in it and its own; -errno.

@@ -216,6 +216,7 @@ int brought_data::finish(container& to, std::string_view dropping, const staged_
     uint32_t number = 0;
     if (!parse_host_directory(data.view().substr(0, data.view().find('/')), number)) return -EINVAL;
     if (const int synced = to.sync(number); synced != 0) return synced;
+    to.note_index_named(data.c_str());
     const int removed = calls.remove_at(to.directory(), staged_name(dropping).c_str(), false);
     if (removed != 0 && removed != -ENOENT) return removed;
     char path[staged_path_room];

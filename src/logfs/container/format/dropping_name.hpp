@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/stat.h>
+
 #include <cstdint>
 #include <string_view>
 
@@ -17,6 +19,11 @@ inline constexpr std::string_view index_prefix = "index.";
 inline constexpr std::string_view data_prefix = "data.";
 inline constexpr std::string_view node_prefix = "node.";
 inline constexpr uint32_t most_host_directories = 1024;
+
+/// In the mode of a data dropping: the name of its index dropping has been on the device. Without it, data that no
+/// index names are what a crash of the node left of a writer that had synced nothing. With it, their index was lost
+/// later.
+inline constexpr mode_t index_named = S_IXUSR;
 
 enum class dropping_kind : uint8_t { index, data };
 

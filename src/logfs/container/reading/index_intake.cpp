@@ -235,9 +235,11 @@ int index_intake::note_data(std::string_view path) {
     return lonely_data_.push(short_name(path)) ? 0 : -ENOMEM;
 }
 
-/// Data that no index names cannot be read, unless there are none yet: a writer begins with an empty data dropping.
+/// Data that no index names cannot be read: damage, unless a crash of the node has left them so. A writer begins with
+/// an empty data dropping.
 result<void> index_intake::check_lonely_data() {
     result<void> done;
+    lost_ = {};
     size_t kept = 0;
     for (size_t i = 0; i < lonely_data_.size(); ++i) {
         const short_name name = lonely_data_[i];
@@ -270,6 +272,11 @@ result<void> index_intake::check_lonely(const short_name& name, bool& is_lonely)
     if (!is_lonely || salvages_) return {};
     if (has_data != 0) return failed(name.view(), "cannot look at the file", has_data);
     if (data_file.st_size == 0) return {};
+    if (has_index == -ENOENT && (data_file.st_mode & index_named) == 0) {
+        ++lost_.droppings;
+        lost_.bytes += data_file.st_size;
+        return {};
+    }
     return container_.damaged(name.view(), "its index dropping is missing, so nobody can say where its " +
                                                std::to_string(data_file.st_size) + " bytes belong");
 }

@@ -25,6 +25,12 @@ struct found_damage {
     index_damage what;
 };
 
+/// Data that no index names, as a crash of the node leaves them of writers that had synced nothing.
+struct lost_data {
+    uint64_t droppings = 0;
+    int64_t bytes = 0;
+};
+
 /// Where a reader's droppings are kept open, under two keys each.
 inline uint64_t index_key(uint32_t dropping) {
     return uint64_t{dropping} * 2;
@@ -78,6 +84,8 @@ class index_intake {
     /// Of all that was taken, when the last of it was written.
     [[nodiscard]] int64_t latest_ns() const { return latest_ns_; }
     [[nodiscard]] const page_array<found_damage>& damages() const { return damages_; }
+    /// When reload() was called last.
+    [[nodiscard]] const lost_data& lost() const { return lost_; }
     /// By a process of the host and boot that the options name.
     [[nodiscard]] bool is_of_this_boot(const dropping& what) const {
         return has_own_clock_ && what.has_header && what.clock == own_clock_;
@@ -123,6 +131,7 @@ class index_intake {
     live_runs live_;
     page_array<uint32_t> open_;  // that may still grow
     page_array<found_damage> damages_;
+    lost_data lost_;
     int64_t latest_ns_ = 0;
     bool salvages_ = false;
     bool wants_checks_ = false;

@@ -99,6 +99,8 @@ class reader {
     [[nodiscard]] std::span<const found_damage> damages() const { return intake_.damages().all(); }
     /// Writers of which records behind the last sync are missing.
     [[nodiscard]] uint32_t torn_writers() const;
+    /// What a crash of a node has left that nobody can read, as of the last reload.
+    [[nodiscard]] const lost_data& lost() const { return intake_.lost(); }
     /// Of the index droppings of a container that PLFS wrote.
     [[nodiscard]] int64_t plfs_index_bytes() const { return plfs_.index_bytes(); }
     [[nodiscard]] uint64_t read_calls() const { return data_.read_calls(); }

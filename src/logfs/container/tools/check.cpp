@@ -12,8 +12,10 @@
 #include "logfs/container/directory/staged_data.hpp"
 #include "logfs/container/format/dropping_name.hpp"
 #include "logfs/container/reading/data_files.hpp"
+#include "logfs/container/reading/held_view.hpp"
 #include "logfs/container/reading/reader.hpp"
 #include "logfs/container/tools/data_parts.hpp"
+#include "logfs/container/tools/stats.hpp"
 
 namespace halcyon::logfs {
 namespace {
@@ -66,9 +68,10 @@ class checking {
             if (parse_host_directory(name, number)) {
                 names_of_host_directory(number);
             } else if (name == punched_name) {
-                is_punched_ = true;
-                add(weight::note, name,
-                    "dead extents were given back; where records are lost, older bytes read as zeros");
+                is_punched_ = read_generation(container_) != 0;
+                if (is_punched_)
+                    add(weight::note, name,
+                        "dead extents were given back; where records are lost, older bytes read as zeros");
             } else if (name != marker_name && name != append_lock_name && name != times_name &&
                        name != descriptor_name) {
                 add(weight::note, name, "no file of a container");
@@ -109,11 +112,12 @@ class checking {
         // Its writer may have begun a moment ago.
         const short_name index_name = with_kind(path.view(), dropping_kind::index);
         if (calls.status_at(container_.directory(), index_name.c_str(), index) == 0) return;
-        if (file.st_size == 0)
-            add(weight::note, path.view(), "its writer ended before it began an index");
+        if (file.st_size == 0) return add(weight::note, path.view(), "its writer ended before it began an index");
+        std::string concerns = "nobody can say where its " + format_bytes(file.st_size) + " belong";
+        if ((file.st_mode & index_named) != 0)
+            add(weight::damage, path.view(), "its index dropping is missing", std::move(concerns));
         else
-            add(weight::damage, path.view(), "its index dropping is missing",
-                "nobody can say where its " + format_bytes(file.st_size) + " belong");
+            add(weight::loss, path.view(), "its index never reached the device, as after a crash", std::move(concerns));
     }
 
     void writer(uint32_t number) {
@@ -241,7 +245,7 @@ class checking {
             const auto found = reader_.segments(at, report_.size);
             if (!found) return found.why();
             at = found->back().end();
-            for (const conflict& each : reader_.conflicts()) report_.conflict_bytes += each.length;
+            report_.conflict_bytes += bytes_of(reader_.conflicts());
         }
         if (report_.conflict_bytes > 0)
             add(weight::note, {}, "writers wrote the same bytes at times that do not say which was last",

@@ -4,6 +4,8 @@
 #include <cerrno>
 #include <string>
 
+#include "logfs/container/tools/stats.hpp"
+
 namespace halcyon::logfs {
 
 uint64_t published(const reader& of) {
@@ -14,9 +16,11 @@ uint64_t published(const reader& of) {
 
 result<void> file_data::hand_over(int64_t size, const taking& take, const telling& tell) {
     buffer_.resize(size_t{4} << 20);
+    conflict_bytes_ = 0;
     for (int64_t at = 0; at < size;) {
         const auto found = from_.segments(at, size);
         if (!found) return found.why();
+        conflict_bytes_ += bytes_of(from_.conflicts());
         // Reading resolves anew: the segments do not last.
         const std::vector<segment> parts(found->begin(), found->end());
         for (size_t i = 0; i < parts.size();) {

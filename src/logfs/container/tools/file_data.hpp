@@ -26,6 +26,8 @@ class file_data {
     /// All up to `size`, or less: where the file was cut meanwhile, the reader has taken that. Failures as those of
     /// reader and of `take`; unavailable (ECANCELED): `tell`, which may be empty, stopped it.
     result<void> hand_over(int64_t size, const taking& take, const telling& tell);
+    /// What reader::conflicts() told of it.
+    [[nodiscard]] int64_t conflict_bytes() const { return conflict_bytes_; }
 
   private:
     result<void> stretch(int64_t begin, int64_t end, const taking& take, const telling& tell);
@@ -33,6 +35,7 @@ class file_data {
 
     reader& from_;
     std::vector<std::byte> buffer_;
+    int64_t conflict_bytes_ = 0;
 };
 
 }  // namespace halcyon::logfs

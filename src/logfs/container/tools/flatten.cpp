@@ -66,6 +66,7 @@ class flattening {
     reader_options reading() const {
         reader_options how;
         how.verifies_data = how_.verifies_data;
+        how.finds_conflicts = !container_.is_plfs();
         how.host = me_.host_view();
         how.boot_id = me_.boot_view();
         return how;
@@ -175,7 +176,9 @@ class flattening {
         if (::ftruncate(file_.get(), 0) != 0 || ::ftruncate(file_.get(), report_.size) != 0)
             return system_failure(beside_ + ": cannot set its size", errno);
         const auto write = [this](int64_t offset, std::span<const std::byte> bytes) { return put(offset, bytes); };
-        return data_.hand_over(report_.size, write, how_.on_progress);
+        auto copied = data_.hand_over(report_.size, write, how_.on_progress);
+        report_.conflict_bytes = data_.conflict_bytes();
+        return copied;
     }
 
     result<void> put(int64_t offset, std::span<const std::byte> bytes) {

@@ -25,6 +25,8 @@ struct flatten_options {
 struct flatten_report {
     int64_t size = 0;
     int64_t written_bytes = 0;  ///< without holes
+    /// That writers wrote at times that do not say which was last: the file may have the other bytes.
+    int64_t conflict_bytes = 0;
 };
 
 /// Makes a plain file of a container: sparse where that has holes, with its mode and, where allowed, its owner. The

@@ -21,10 +21,11 @@ struct punch_report {
 
 /// Gives back the blocks of data that later writes have replaced, as far as those are synced: a crash of a node never
 /// makes anybody need them again. Writers and readers may go on (held_view.hpp says why they never see zeros for it).
-/// Where data have sums, what was summed together is given back together, or not.
+/// Where data have sums, what was summed together is given back together, or not. Writers give back by themselves what
+/// they have replaced of their own (space/own_space.hpp); this finds all else, too.
 ///
-/// Failure: config, the container is damaged; unavailable, somebody else does the same; system, EOPNOTSUPP where the
-/// file system cannot, or has no locks.
+/// Failure: config, the container is damaged; unavailable, somebody else begins to do the same at this moment; system,
+/// EOPNOTSUPP where the file system cannot, or has no locks.
 result<punch_report> punch_dead(container& what, const punch_options& how = {});
 
 }  // namespace halcyon::logfs

@@ -9,15 +9,24 @@
 
 #include "logfs/container/directory/staged_data.hpp"
 #include "logfs/container/format/dropping_name.hpp"
+#include "logfs/container/space/giving_back.hpp"
 
 namespace halcyon::logfs {
 
-result<void> map(reader& of, int64_t begin, int64_t end, const std::function<bool(const segment&)>& visit) {
+int64_t bytes_of(std::span<const conflict> found) {
+    int64_t bytes = 0;
+    for (const conflict& each : found) bytes += each.length;
+    return bytes;
+}
+
+result<void> map(reader& of, int64_t begin, int64_t end, const std::function<bool(const segment&)>& visit,
+                 int64_t* conflict_bytes) {
     segment pending;
     for (int64_t at = begin; at < end;) {
         const auto found = of.segments(at, end);
         if (!found) return found.why();
         at = found->back().end();
+        if (conflict_bytes != nullptr) *conflict_bytes += bytes_of(of.conflicts());
         for (const segment& each : *found) {
             // What goes on over the end of a part is one.
             const bool goes_on =
@@ -37,7 +46,9 @@ result<void> map(reader& of, int64_t begin, int64_t end, const std::function<boo
 }
 
 result<container_stats> stats(container& what) {
-    reader from(what);
+    reader_options how;
+    how.finds_conflicts = !what.is_plfs();
+    reader from(what, how);
     if (auto done = from.reload(); !done) return done.why();
     container_stats all;
     all.index_bytes = from.plfs_index_bytes();
@@ -75,15 +86,17 @@ result<container_stats> stats(container& what) {
     }
     all.hosts = clocks.size();
     all.staged_on.assign(nodes.begin(), nodes.end());
-    auto mapped = map(from, 0, all.size, [&](const segment& each) {
+    const auto count = [&](const segment& each) {
         if (each.is_hole())
             all.hole_bytes += each.length;
         else
             ++all.segments;
         return true;
-    });
+    };
+    auto mapped = map(from, 0, all.size, count, &all.conflict_bytes);
     if (!mapped) return mapped.why();
     all.reader_bytes = from.memory().peak();
+    if (!what.is_plfs()) all.why_not_given_back = read_why_not_given_back(what);
     return all;
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 
 #include "base/error.hpp"
@@ -28,6 +29,9 @@ struct container_stats {
     uint64_t patterns = 0;  ///< as a reader keeps them
     uint64_t extents = 0;
     uint64_t reader_bytes = 0;  ///< memory of a reader
+    /// Of the file, that writers wrote at times that do not say which was last; none of a container of PLFS.
+    int64_t conflict_bytes = 0;
+    int why_not_given_back = 0;  ///< -errno: dead extents were not, when that was tried last
 
     /// Of the index to the data written.
     [[nodiscard]] double index_share() const {
@@ -43,7 +47,12 @@ struct container_stats {
 /// Figures of a container. Failures as of reader.
 result<container_stats> stats(container& what);
 
-/// Calls `visit` for each part of [begin, end) of the file, in order and without a gap, until it returns false.
-result<void> map(reader& of, int64_t begin, int64_t end, const std::function<bool(const segment&)>& visit);
+/// How many bytes are in conflict.
+int64_t bytes_of(std::span<const conflict> found);
+
+/// Calls `visit` for each part of [begin, end) of the file, in order and without a gap, until it returns false. Adds to
+/// `conflict_bytes` what reader::conflicts() tells of it.
+result<void> map(reader& of, int64_t begin, int64_t end, const std::function<bool(const segment&)>& visit,
+                 int64_t* conflict_bytes = nullptr);
 
 }  // namespace halcyon::logfs

@@ -42,6 +42,8 @@ class index_writer {
     int finish_runs();
     /// What is there up to now is part of what a crash of the node leaves; the data must be on the disk by now.
     int commit(int64_t now_ns);
+    /// What is there is on the device; no commit says so.
+    int sync() { return calls_.sync(fd_); }
     /// Nothing follows. Gives back room that was reserved.
     int close();
     /// Forgets the file, in a forked child, or after a failure.

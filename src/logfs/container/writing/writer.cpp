@@ -353,6 +353,8 @@ result<void> writer::sync() {
             if (done != -EMFILE && done != -ENFILE && done != -ENOMEM) sync_failed_ = done;
             return index_failed("cannot sync the directories of", done);
         }
+        // What a node shares is named by other indexes, too, and what is staged gets its name later.
+        if (!is_shared_ && !is_staged_) container_.note_index_named(data_name_.c_str());
         has_unsynced_names_ = false;
     }
     sync_failed_ = index_.commit(realtime_ns());

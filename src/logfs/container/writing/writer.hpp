@@ -82,6 +82,9 @@ class writer {
 
     /// What was written is on the device.
     result<void> sync();
+    /// Other nodes see what was written, as far as they see what it says of the data: those are not synced. 0, or
+    /// -errno.
+    int sync_index() { return index_.sync(); }
     /// Does not sync. Of a writer that wrote nothing, nothing is left. Failure: it is closed nevertheless.
     result<void> close();
     /// Forgets the files without a word to them: in a forked child.
@@ -93,6 +96,8 @@ class writer {
     [[nodiscard]] bool is_staged() const { return is_staged_; }
     /// -errno: why they do not, although they should; 0.
     [[nodiscard]] int why_not_staged() const { return why_not_staged_; }
+    /// The data lie in a file that writers of the node share.
+    [[nodiscard]] bool is_shared() const { return is_shared_; }
     [[nodiscard]] const index_writer& index() const { return index_; }
 
   private:
