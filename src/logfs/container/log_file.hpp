@@ -83,6 +83,9 @@ class log_file {
 
     /// Takes what others have published.
     result<void> refresh();
+    /// What is written from now on is that of a member of this group (writer_identity::group), in a dropping of its own
+    /// where there is one of another group.
+    result<void> join_group(uint64_t group);
     /// As those of the writer, also before anything is written.
     int64_t propose_epoch();
     result<void> raise_epoch(int64_t time_ns);
@@ -109,6 +112,7 @@ class log_file {
     result<void> open_writer(const writer_options& how);
     [[nodiscard]] bool has_no_room_on_node(const failure& why) const;
     result<void> leave_node();
+    result<void> end_writer();
     result<void> take_own();
     result<void> take_others();
     result<void> take_all();
@@ -126,7 +130,7 @@ class log_file {
     std::optional<writer> writer_;
     bool has_new_writes_ = false;
     bool is_unsynced_ = false;  // created here
-    int64_t epoch_ns_ = 0;      // raised or proposed before there was a writer
+    int64_t epoch_ns_ = 0;      // raised, or proposed before there was a writer
     int append_lock_ = -1;
     int open_mark_ = -1;
 };

@@ -107,3 +107,20 @@ def test_writes_are_sieved_where_the_hints_of_romio_say_so(
     # Open MPI does not say what it read there.
     assert reads > 0
     assert said != "disable"
+
+
+def test_a_prefix_asks_for_a_log(tmp_path: Path, family: str, strided: Path) -> None:
+    plain, logged = both(tmp_path)
+    command = [*LAUNCHERS[family], *ROMIO[family], "-n", STRIDED_RANKS, strided]
+    done = run(logged, *command, f"halcyon:{logged.directory}/f", "null")
+    assert done.returncode == 0, done.stderr
+    assert "romio_ds_write disable" in done.stdout
+    assert logged.containers() == {"f"}
+    assert run(plain, *command, plain.directory / "f", "null").returncode == 0
+    assert md5(logged) == md5(plain)
+    # Where nothing is logged, the library refuses it.
+    (elsewhere := tmp_path / "elsewhere").mkdir()
+    done = run(logged, *command, f"halcyon:{elsewhere}/f", "null")
+    assert done.returncode != 0
+    assert f"halcyon:{elsewhere}/f: it lies below no directory of --log" in done.stderr
+    assert not any(elsewhere.iterdir())
