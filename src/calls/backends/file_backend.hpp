@@ -92,6 +92,17 @@ class file_backend {
         return -ENODEV;
     }
 
+    // --- files that several processes open together (by MPI) ---
+
+    /// A time, in ns since 1970, that is later than all that this process wrote to the file. -errno: it keeps none.
+    virtual int64_t propose_epoch(handle /*opened*/) { return -ENOSYS; }
+    /// From now on, what this process writes to the file is what a member of `group` writes. All processes that have
+    /// this number raise their epochs together; 0: it is alone.
+    virtual int join_group(handle /*opened*/, uint64_t /*group*/) { return -ENOSYS; }
+    /// All that the members of the group wrote before is older than all that they write from now on. Each of them calls
+    /// it with the same time, the latest of those that they propose. Nothing, where the process has joined another one.
+    virtual int raise_epoch(handle /*opened*/, uint64_t /*group*/, int64_t /*time_ns*/) { return -ENOSYS; }
+
     // --- names ---
 
     virtual int stat_path(const char* path, bool follow, struct stat& out) = 0;

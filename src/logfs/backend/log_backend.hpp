@@ -61,6 +61,10 @@ class log_backend final : public calls::file_backend {
     int lock_whole(handle opened, int fd, int operation) override;
     int64_t map(handle opened, void* at, size_t bytes, int protection, int flags, int64_t offset) override;
 
+    int64_t propose_epoch(handle opened) override;
+    int join_group(handle opened, uint64_t group) override;
+    int raise_epoch(handle opened, uint64_t group, int64_t time_ns) override;
+
     int stat_path(const char* path, bool follow, struct stat& out) override;
     int access(const char* path, int mode) override;
     int unlink(const char* path) override;

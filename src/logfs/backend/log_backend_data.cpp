@@ -206,6 +206,21 @@ int log_backend::lock_whole(handle opened, int fd, int operation) {
         with_open(opened, 0, [&](log_node& of) -> int64_t { return error_of(of.file().refresh()); }));
 }
 
+// --- epochs ---
+
+int64_t log_backend::propose_epoch(handle opened) {
+    return with_open(opened, -EBADF, [](log_node& of) { return of.file().propose_epoch(); });
+}
+
+int log_backend::join_group(handle opened, uint64_t group) {
+    return static_cast<int>(with_open(opened, -EBADF, [&](log_node& of) { return int64_t{of.join_group(group)}; }));
+}
+
+int log_backend::raise_epoch(handle opened, uint64_t group, int64_t time_ns) {
+    return static_cast<int>(
+        with_open(opened, -EBADF, [&](log_node& of) { return int64_t{of.raise_epoch(group, time_ns)}; }));
+}
+
 int64_t log_backend::map(handle opened, void* at, size_t bytes, int protection, int flags, int64_t offset) {
     const int64_t mapped = with_open(opened, -ENODEV, [&](log_node& of) -> int64_t {
         if (const auto fresh = of.file().refresh(); !fresh) return error_of(fresh.why());

@@ -130,6 +130,7 @@ int log_node::open_file(const char* path, bool is_new, mode_t mode) {
     wanted.reading = how_.reading;
     writer_identity who = how_.who;
     who.pid = direct::process_id();
+    who.group = group_;
     void* const room = direct_files().take_pages(sizeof(log_file));
     if (room == nullptr) return -ENOMEM;
     auto* const made = new (room) log_file(direct_files());
@@ -272,6 +273,15 @@ int log_node::sync() {
     if (const auto done = file_->sync(); !done) return error_of(done.why());
     if (has_unpublished) tell_others();
     return 0;
+}
+
+int log_node::join_group(uint64_t group) {
+    group_ = group;
+    return error_of(file_->join_group(group));
+}
+
+int log_node::raise_epoch(uint64_t group, int64_t time_ns) {
+    return group == group_ ? error_of(file_->raise_epoch(time_ns)) : 0;
 }
 
 /// By the time of the file that descriptors stand for: nobody writes to that.

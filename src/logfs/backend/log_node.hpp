@@ -71,6 +71,10 @@ class log_node {
     int sync();
     /// What was written here is older than all that others write after this.
     void settle();
+    /// What is written from now on is that of a member of this group (writer_identity::group). 0, or -errno.
+    int join_group(uint64_t group);
+    /// log_file::raise_epoch(), where it is in this group. 0, or -errno.
+    int raise_epoch(uint64_t group, int64_t time_ns);
     /// Whether somebody published or synced something since this was asked last.
     bool others_published();
     /// Another program takes its place, or nobody has it open any more.
@@ -117,6 +121,7 @@ class log_node {
     int marker_ = -1;
     int placeholder_ = -1;
     int told_by_ = -1;          // the placeholder, opened for nothing but its time: no lock goes when it is closed
+    uint64_t group_ = 0;
     int64_t told_ns_ = 0;       // when others published last, as that file says
     int64_t seen_ns_ = 0;       // when this was seen first; 0: long ago
     log_file* file_ = nullptr;  // in pages of its own; null: it has to be opened

@@ -117,15 +117,19 @@ bool log_file::has_no_room_on_node(const failure& why) const {
     return writer_ && writer_->is_staged() && (error == ENOSPC || error == EDQUOT || error == EIO || error == EFBIG);
 }
 
-/// What it has written is brought into the container, and another writer goes on there.
-result<void> log_file::leave_node() {
-    if (auto brought = writer_->sync(); !brought) return brought;
+/// What it has written is on the device, and another writer goes on behind it.
+result<void> log_file::end_writer() {
+    if (auto synced = writer_->sync(); !synced) return synced;
     has_new_writes_ = true;
     if (auto taken = take_own(); !taken) return taken;
     auto closed = writer_->close();
-    // With the epoch that it was in, whatever it wrote.
-    epoch_ns_ = std::max({epoch_ns_, writer_->index().state().epoch_ns, reader_->latest_ns()});
-    if (!closed) return closed;
+    epoch_ns_ = std::max(epoch_ns_, reader_->latest_ns());
+    return closed;
+}
+
+/// What it has written is brought into the container, and another writer goes on there.
+result<void> log_file::leave_node() {
+    if (auto ended = end_writer(); !ended) return ended;
     writer_options in_container = how_.writing;
     in_container.stage = {};
     return open_writer(in_container);
@@ -307,6 +311,18 @@ result<void> log_file::refresh() {
     return take_all();
 }
 
+/// The index dropping says the group in its head, which never changes.
+result<void> log_file::join_group(uint64_t group) {
+    const guard alone(*this);
+    if (auto open = expect_open(); !open) return open;
+    if (who_.group == group) return {};
+    who_.group = group;
+    if (!writer_) return {};
+    auto ended = end_writer();
+    if (!writer_->is_open()) writer_.reset();
+    return ended;
+}
+
 int64_t log_file::propose_epoch() {
     const guard alone(*this);
     if (writer_) return writer_->propose_epoch();
@@ -318,13 +334,11 @@ int64_t log_file::propose_epoch() {
 result<void> log_file::raise_epoch(int64_t time_ns) {
     const guard alone(*this);
     if (auto open = expect_open(); !open) return open;
-    if (writer_) {
-        has_new_writes_ = true;
-        return writer_->raise_epoch(time_ns);
-    }
     if (auto sound = writer::expect_epoch(container_, time_ns); !sound) return sound;
     epoch_ns_ = std::max(epoch_ns_, time_ns);
-    return {};
+    if (!writer_) return {};
+    has_new_writes_ = true;
+    return writer_->raise_epoch(time_ns);
 }
 
 result<void> log_file::settle() {

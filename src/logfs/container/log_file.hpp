@@ -91,6 +91,9 @@ class log_file {
 
     /// Takes what others have published.
     result<void> refresh();
+    /// What is written from now on is that of a member of this group (writer_identity::group), in a dropping of its own
+    /// where there is one of another group.
+    result<void> join_group(uint64_t group);
     /// As those of the writer, also before anything is written.
     int64_t propose_epoch();
     result<void> raise_epoch(int64_t time_ns);
@@ -118,6 +121,7 @@ class log_file {
     void forget();
     [[nodiscard]] bool has_no_room_on_node(const failure& why) const;
     result<void> leave_node();
+    result<void> end_writer();
     result<void> take_own();
     result<void> take_others();
     result<void> take_all();
@@ -137,7 +141,7 @@ class log_file {
     own_space space_{container_};
     bool has_new_writes_ = false;
     bool is_unsynced_ = false;  // created here
-    int64_t epoch_ns_ = 0;      // raised or proposed before there was a writer
+    int64_t epoch_ns_ = 0;      // raised, or proposed before there was a writer
     int append_lock_ = -1;
     int open_mark_ = -1;
 };

@@ -105,5 +105,44 @@ TEST_F(clocks, that_are_behind_know_of_an_epoch_before_the_first_write) {
     EXPECT_EQ(third.raise_epoch(INT64_MAX).why().kind, error_kind::usage);
 }
 
+/// Only who wrote says it, once: all others know it.
+TEST_F(clocks, that_are_behind_know_of_epochs_that_they_do_not_write_down) {
+    log_file behind;
+    open(behind, 2, "node1");
+    behind.write(5, as_bytes("b")).value();
+    const auto raise = [&] {
+        const int64_t agreed = std::max(behind.propose_epoch(), ahead_.propose_epoch());
+        ahead_.raise_epoch(agreed).value();
+        behind.raise_epoch(agreed).value();
+    };
+    raise();
+    const int64_t before = behind.writing()->index().file_bytes();
+    for (int i = 0; i < 10; ++i) {
+        ahead_.write(0, as_bytes("oldest")).value();
+        raise();
+        behind.sync().value();
+    }
+    EXPECT_EQ(behind.writing()->index().file_bytes(), before);
+    behind.write(1, as_bytes("new")).value();
+    EXPECT_EQ(text(), "onewst");
+}
+
+TEST_F(clocks, that_are_behind_are_followed_by_who_joins_a_group_later) {
+    log_file joining;
+    open(joining, 2, "node1");
+    joining.write(2, as_bytes("jj")).value();
+    const std::string first(joining.writing()->name());
+    joining.raise_epoch(ahead_.propose_epoch()).value();
+    ASSERT_TRUE(joining.join_group(77).ok());
+    ASSERT_TRUE(joining.join_group(77).ok());
+    EXPECT_FALSE(joining.writing().has_value());
+    joining.write(1, as_bytes("JJ")).value();
+    EXPECT_NE(first, joining.writing()->name());
+    tests::bytes data(6);
+    EXPECT_EQ(joining.read(0, data).value(), 6);
+    EXPECT_EQ(tests::as_text(data), "oJJjld");
+    EXPECT_EQ(text(), "oJJjld");
+}
+
 }  // namespace
 }  // namespace halcyon::logfs

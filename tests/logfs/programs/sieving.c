@@ -1,6 +1,6 @@
-// Each rank writes every n-th piece of 47 bytes, by a view, in rounds that overlap with those of no other rank; then all
-// rewrite a third of theirs, and read back what the next rank wrote. Arguments: the file; "sieve" forces data sieving,
-// "hint" prints what the file was opened with; a number of pieces.
+// Each rank writes every n-th piece of 47 bytes, by a view, in rounds that overlap with those of no other rank; then
+// all rewrite a third of theirs, and read back what the next rank wrote. Arguments: the file; "sieve" forces data
+// sieving; a number of pieces.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,15 +39,6 @@ int main(int count, char** arguments) {
     }
     MPI_File file;
     check(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR, info, &file));
-    if (strcmp(how, "hint") == 0) {
-        MPI_Info used;
-        char value[MPI_MAX_INFO_VAL + 1] = "none";
-        int there = 0;
-        MPI_File_get_info(file, &used);
-        MPI_Info_get(used, "romio_ds_write", MPI_MAX_INFO_VAL, value, &there);
-        if (rank == 0) printf("romio_ds_write %s\n", there ? value : "none");
-        MPI_Info_free(&used);
-    }
     MPI_Datatype view;
     MPI_Type_vector(pieces, piece, piece * ranks, MPI_CHAR, &view);
     MPI_Type_commit(&view);

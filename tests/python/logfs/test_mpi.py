@@ -1,39 +1,42 @@
 """MPI-IO by the interposed library: ranks write parts of one file that lie between those of others."""
 
 import hashlib
-import os
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 from logfs.logged import Place, both, halcyon
+from logfs.mpi_programs import FAMILIES, LAUNCHERS, ROMIO, built, launcher_or_skip
 
-SOURCE = Path(__file__).resolve().parents[2] / "logfs/programs/sieving.c"
+from halcyon.observe.dataset import Dataset
+from halcyon.observe.pack import pack
+
 RANKS, PIECES = 4, 3000
-FAMILIES = {"openmpi": "mpicc.openmpi", "mpich": "mpicc.mpich"}
-LAUNCHERS = {
-    "openmpi": ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe"],
-    "mpich": ["mpirun.mpich"],
-}
+STRIDED_RANKS = 2
 
 
 @pytest.fixture(scope="module", params=FAMILIES)
-def program(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
-    family = request.param
-    if shutil.which(FAMILIES[family]) is None or shutil.which(LAUNCHERS[family][0]) is None:
-        pytest.skip(f"there is no {family}")
-    built = tmp_path_factory.mktemp("built") / "sieving"
-    subprocess.run([FAMILIES[family], "-O1", "-w", str(SOURCE), "-o", str(built)], check=True)
-    return family, built
+def family(request: pytest.FixtureRequest) -> str:
+    name = str(request.param)
+    launcher_or_skip(name)
+    return name
 
 
-def launch(program: tuple[str, Path], place: Place, how: str, *options: str) -> subprocess.CompletedProcess[str]:
-    family, built = program
-    command = [*LAUNCHERS[family], *options, "-n", RANKS, built, place.directory / "f", how, PIECES]
-    if place.is_logged:
-        return halcyon("run", "--log", place.directory, "--", *command)
-    return subprocess.run([str(w) for w in command], capture_output=True, text=True, check=False, timeout=300)
+@pytest.fixture(scope="module")
+def program(family: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return built(family, "sieving.c", tmp_path_factory.mktemp("built"))
+
+
+@pytest.fixture(scope="module", params=["strided.c", "strided.f90"])
+def strided(family: str, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return built(family, str(request.param), tmp_path_factory.mktemp("built"))
+
+
+def run(place: Place, *words: object, options: tuple[object, ...] = ()) -> subprocess.CompletedProcess[str]:
+    log = ("--log", place.directory) if place.is_logged else ()
+    if log or options:
+        return halcyon("run", *log, *options, "--", *words)
+    return subprocess.run([str(w) for w in words], capture_output=True, text=True, check=False, timeout=300)
 
 
 def md5(place: Place) -> str:
@@ -43,15 +46,18 @@ def md5(place: Place) -> str:
 
 
 @pytest.mark.parametrize("how", ["sieve", "plain"])
-@pytest.mark.parametrize("options", [(), ("--mca", "io", "romio321")], ids=["default", "romio"])
+@pytest.mark.parametrize("library", ["default", "romio"])
 def test_interleaved_writes_equal_a_plain_file(
-    tmp_path: Path, program: tuple[str, Path], how: str, options: tuple[str, ...]
+    tmp_path: Path, family: str, program: Path, how: str, library: str
 ) -> None:
-    if options and program[0] != "openmpi":
+    if library == "romio" and not ROMIO[family]:
         pytest.skip("MPICH has ROMIO alone")
+    if library == "default" and ROMIO[family] and how == "sieve":
+        pytest.skip("OMPIO does not sieve")
+    options = ROMIO[family] if library == "romio" else []
     places = both(tmp_path)
     for place in places:
-        done = launch(program, place, how, *options)
+        done = run(place, *LAUNCHERS[family], *options, "-n", RANKS, program, place.directory / "f", how, PIECES)
         assert done.returncode == 0, done.stderr
     assert places[1].containers() == {"f"}
     assert md5(places[1]) == md5(places[0])
@@ -59,19 +65,62 @@ def test_interleaved_writes_equal_a_plain_file(
     assert places[1].left() == []
 
 
-def test_writes_are_not_sieved_unless_the_user_says_so(tmp_path: Path, program: tuple[str, Path]) -> None:
-    options = ("--mca", "io", "romio321") if program[0] == "openmpi" else ()
+def reads_of(family: str, strided: Path, place: Place, hint: str) -> tuple[int, str]:
+    """How often ROMIO reads what lies between pieces that it writes, and what it says of its hint."""
+    traced = place.directory.parent / f"trace-{place.directory.name}"
+    command = [*LAUNCHERS[family], *ROMIO[family], "-n", STRIDED_RANKS, strided, place.directory / "f", hint]
+    done = run(place, *command, options=("--trace", "-o", traced))
+    assert done.returncode == 0, done.stderr
+    pack(traced, traced / "data")
+    data = Dataset.open(traced / "data")
+    files = {row["file"]: row["path"] for batch in data.batches("files") for row in batch.to_pylist()}
+    calls = [row for batch in data.batches("calls") for row in batch.to_pylist()]
+    of_file = [row for row in calls if files.get(row["file"]) == f"{place.directory}/f" and row["level"] == "posix"]
+    assert any(row["kind"] == "write" for row in of_file)
+    said = next(line for line in done.stdout.splitlines() if line.startswith("romio_ds_write "))
+    return sum(row["kind"] == "read" for row in of_file), said.removeprefix("romio_ds_write ")
+
+
+@pytest.mark.parametrize("hint", ["null", "other"])
+def test_writes_are_not_sieved_in_logs(tmp_path: Path, family: str, strided: Path, hint: str) -> None:
     plain, logged = both(tmp_path)
-    assert "romio_ds_write disable" not in launch(program, plain, "hint", *options).stdout
-    done = launch(program, logged, "hint", *options)
-    assert "romio_ds_write disable\n" in done.stdout, done.stderr
+    assert reads_of(family, strided, plain, hint)[0] > 0
+    assert reads_of(family, strided, logged, hint) == (0, "disable")
+    assert md5(logged) == md5(plain)
+
+
+def test_writes_are_sieved_where_the_program_says_so(tmp_path: Path, family: str, strided: Path) -> None:
+    plain, logged = both(tmp_path)
+    reads, said = reads_of(family, strided, logged, "enable")
+    assert (reads > 0, said) == (True, "enable")
+    reads_of(family, strided, plain, "enable")
+    assert md5(logged) == md5(plain)
+
+
+def test_writes_are_sieved_where_the_hints_of_romio_say_so(
+    tmp_path: Path, family: str, strided: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     hints = tmp_path / "hints"
     hints.write_text("romio_ds_write enable\n")
-    os.environ["ROMIO_HINTS"] = str(hints)
-    try:
-        done = launch(program, logged, "hint", *options)
-    finally:
-        del os.environ["ROMIO_HINTS"]
-    # Open MPI does not tell what it read there.
-    assert "romio_ds_write " in done.stdout, done.stderr
-    assert "romio_ds_write disable" not in done.stdout
+    monkeypatch.setenv("ROMIO_HINTS", str(hints))
+    reads, said = reads_of(family, strided, both(tmp_path)[1], "null")
+    # Open MPI does not say what it read there.
+    assert reads > 0
+    assert said != "disable"
+
+
+def test_a_prefix_asks_for_a_log(tmp_path: Path, family: str, strided: Path) -> None:
+    plain, logged = both(tmp_path)
+    command = [*LAUNCHERS[family], *ROMIO[family], "-n", STRIDED_RANKS, strided]
+    done = run(logged, *command, f"halcyon:{logged.directory}/f", "null")
+    assert done.returncode == 0, done.stderr
+    assert "romio_ds_write disable" in done.stdout
+    assert logged.containers() == {"f"}
+    assert run(plain, *command, plain.directory / "f", "null").returncode == 0
+    assert md5(logged) == md5(plain)
+    # Where nothing is logged, the library refuses it.
+    (elsewhere := tmp_path / "elsewhere").mkdir()
+    done = run(logged, *command, f"halcyon:{elsewhere}/f", "null")
+    assert done.returncode != 0
+    assert f"halcyon:{elsewhere}/f: it lies below no directory of --log" in done.stderr
+    assert not any(elsewhere.iterdir())

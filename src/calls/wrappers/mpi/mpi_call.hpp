@@ -75,7 +75,6 @@ void call_fortran(Make make, Real real, int* error, void* status = nullptr) {
     int unwanted = success;
     int* const told = error != nullptr ? error : &unwanted;
     const auto run = [&](void* used) {
-        if constexpr (id == call_id::MPI_File_open) clear_stack_ahead();
         real(used, told);
         return *told;
     };

@@ -1,10 +1,8 @@
 #include "calls/wrappers/mpi/mpi_files.hpp"
 
-#include <string_view>
-
-#include "calls/state/given_memory.hpp"
 #include "calls/state/known_files.hpp"
 #include "calls/wrappers/handle_table.hpp"
+#include "calls/wrappers/mpi/mpi_paths.hpp"
 
 namespace halcyon::calls::mpi {
 namespace {
@@ -23,21 +21,7 @@ uint64_t key_of_file(handle file) {
     return reinterpret_cast<uintptr_t>(file);
 }
 
-constexpr std::string_view prefixes[] = {"ufs:",   "nfs:",    "xfs:",  "lustre:", "gpfs:",   "panfs:", "pvfs:",
-                                         "pvfs2:", "zoidfs:", "daos:", "gfarm:",  "testfs:", "bgl:",   "bglockless:"};
-
 }  // namespace
-
-const char* without_prefix(const char* path) {
-    constexpr size_t longest_prefix = 16;
-    const size_t length = given::length_of_text(path, longest_prefix);
-    if (length == given::unreadable) return path;
-    const std::string_view whole(path, length);
-    for (const std::string_view prefix : prefixes) {
-        if (whole.starts_with(prefix)) return path + prefix.size();
-    }
-    return path;
-}
 
 uint32_t file_of(handle file) {
     file_table::words known{};

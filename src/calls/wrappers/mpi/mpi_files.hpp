@@ -17,9 +17,6 @@ uint32_t file_of(handle file);
 uint32_t opened(handle file, const char* path, bool sequential);
 void closed(handle file);
 
-/// The path without the file system that MPI-IO lets users put before it ("ufs:/scratch/a").
-const char* without_prefix(const char* path);
-
 /// The view begins where the file does and counts bytes, or not: then offsets of calls are not those in the file.
 void set_view_is_plain(handle file, bool plain);
 

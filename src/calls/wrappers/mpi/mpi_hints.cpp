@@ -5,7 +5,7 @@
 
 #include "calls/backends/mounted_path.hpp"
 #include "calls/state/direct_call.hpp"
-#include "calls/wrappers/mpi/mpi_files.hpp"
+#include "calls/wrappers/mpi/mpi_paths.hpp"
 
 namespace halcyon::calls::mpi {
 namespace {

@@ -11,6 +11,9 @@ constexpr uintptr_t mpich_byte = 0x4c00010d;
 constexpr uintptr_t mpich_world = 0x44000000;
 constexpr uintptr_t mpich_errors_return = 0x54000001;
 constexpr uintptr_t mpich_null_info = 0x1c000000;
+constexpr uintptr_t mpich_int64 = 0x4c00083a;
+constexpr uintptr_t mpich_maximum = 0x58000001;
+constexpr uintptr_t mpich_sum = 0x58000003;
 
 enum class family : uint8_t { open_mpi = 1, mpich, standard_abi };
 
@@ -40,6 +43,15 @@ void* open_mpi_null_info() {
 void* open_mpi_errors_return() {
     return nullptr;
 }
+void* open_mpi_int64() {
+    return nullptr;
+}
+void* open_mpi_maximum() {
+    return nullptr;
+}
+void* open_mpi_sum() {
+    return nullptr;
+}
 bool ignored_by_fortran(const void* status) {
     return (&MPI_F_STATUS_IGNORE != nullptr && status == MPI_F_STATUS_IGNORE) ||
            (&MPI_F_STATUSES_IGNORE != nullptr && status == MPI_F_STATUSES_IGNORE) ||
@@ -57,6 +69,9 @@ constinit library_variable ompi_mpi_byte("ompi_mpi_byte");
 constinit library_variable ompi_mpi_comm_world("ompi_mpi_comm_world");
 constinit library_variable ompi_mpi_errors_return("ompi_mpi_errors_return");
 constinit library_variable ompi_mpi_info_null("ompi_mpi_info_null");
+constinit library_variable ompi_mpi_int64_t("ompi_mpi_int64_t");
+constinit library_variable ompi_mpi_op_max("ompi_mpi_op_max");
+constinit library_variable ompi_mpi_op_sum("ompi_mpi_op_sum");
 void* open_mpi_byte() {
     return ompi_mpi_byte.address();
 }
@@ -91,6 +106,15 @@ void* open_mpi_world() {
 }
 void* open_mpi_errors_return() {
     return ompi_mpi_errors_return.address();
+}
+void* open_mpi_int64() {
+    return ompi_mpi_int64_t.address();
+}
+void* open_mpi_maximum() {
+    return ompi_mpi_op_max.address();
+}
+void* open_mpi_sum() {
+    return ompi_mpi_op_sum.address();
 }
 
 // What Fortran means by MPI_STATUS_IGNORE and MPI_STATUSES_IGNORE: with Open MPI variables of one name in all three
@@ -174,6 +198,18 @@ handle world() {
 
 handle byte_type() {
     return open_mpi() ? open_mpi_byte() : from_number(mpich_byte);
+}
+
+handle int64_type() {
+    return open_mpi() ? open_mpi_int64() : from_number(mpich_int64);
+}
+
+handle maximum() {
+    return open_mpi() ? open_mpi_maximum() : from_number(mpich_maximum);
+}
+
+handle sum_of_all() {
+    return open_mpi() ? open_mpi_sum() : from_number(mpich_sum);
 }
 
 handle errors_return() {

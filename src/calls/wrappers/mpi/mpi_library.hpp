@@ -46,6 +46,11 @@ int fortran_info(handle value);
 handle world();
 /// MPI_BYTE.
 handle byte_type();
+/// MPI_INT64_T.
+handle int64_type();
+/// MPI_MAX and MPI_SUM.
+handle maximum();
+handle sum_of_all();
 /// MPI_INFO_NULL.
 handle null_info();
 /// MPI_ERRORS_RETURN.

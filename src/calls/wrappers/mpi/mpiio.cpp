@@ -1,4 +1,5 @@
 // The wrappers of MPI-IO: for each row of table_mpi.def those in C and in Fortran, by the row's form.
+#include "calls/wrappers/mpi/mpi_epochs.hpp"
 #include "calls/wrappers/mpi/mpi_facts.hpp"
 #include "calls/wrappers/mpi/mpi_hints.hpp"
 #include "calls/wrappers/mpi/mpiio_shapes.hpp"
@@ -73,11 +74,13 @@ using mpi::language;
 // registers.
 #define FORTRAN_FILE mpi::file_from_fortran(*file)
 
-#define FORTRAN_NOTHING(symbol, call) \
-    IN_FORTRAN(symbol, MPI_File_##call, on_file, (int* file, int* error), {FORTRAN_FILE}, (file, told))
-#define FORM_nothing(call)                                                         \
-    IN_C(MPI_File_##call, MPI_File_##call, on_file, (handle file), {file}, (file)) \
-    ALL_PLAIN(call, FORTRAN_NOTHING)
+#define BEFORE_SYNC(file) mpi::epoch_before(file, mpi::epoch_before::call::syncs)
+#define FORTRAN_SYNC(symbol, call)                                                        \
+    IN_FORTRAN(symbol, MPI_File_##call, on_file, (int* file, int* error), {FORTRAN_FILE}, \
+               (BEFORE_SYNC(FORTRAN_FILE).for_call_of(file), told))
+#define FORM_sync(call)                                                                                           \
+    IN_C(MPI_File_##call, MPI_File_##call, on_file, (handle file), {file}, (BEFORE_SYNC(file).for_call_of(file))) \
+    ALL_PLAIN(call, FORTRAN_SYNC)
 
 #define FORTRAN_SIZE(symbol, call)                                                           \
     IN_FORTRAN(symbol, MPI_File_##call, resize_file, (int* file, int64_t* size, int* error), \
@@ -161,36 +164,55 @@ using mpi::language;
     ALL_PLAIN(call, FORTRAN_GET_VIEW)
 
 // --- opening and closing ---
-#define FORTRAN_OPEN(symbol, call)                                                                                  \
-    HALCYON_WRAPPER(                                                                                                \
-        symbol, void,                                                                                               \
-        (int* communicator, const char* path, int* access, int* info, int* file, int* error, size_t length));       \
-    void halcyon_wrap_##symbol(int* communicator, const char* path, int* access, int* info, int* file, int* error,  \
-                               size_t length) {                                                                     \
-        const mpi::fortran_text text(path, length);                                                                 \
-        mpi::call_fortran<call_id::MPI_File_##call>(                                                                \
-            [&] {                                                                                                   \
-                return mpi::open_mpi_file{mpi::communicator_from_fortran(*communicator), text.get(), *access, file, \
-                                          language::fortran};                                                       \
-            },                                                                                                      \
-            [&](void*, int* told) {                                                                                 \
-                HALCYON_REAL(symbol, void, (int*, const char*, int*, int*, int*, int*, size_t))                     \
-                (communicator, path, access, mpi::file_hints(text.get(), info).of_fortran(), file, told, length);   \
-            },                                                                                                      \
-            error);                                                                                                 \
+#define FORTRAN_OPEN(symbol, call)                                                                                 \
+    HALCYON_WRAPPER(                                                                                               \
+        symbol, void,                                                                                              \
+        (int* communicator, const char* path, int* access, int* info, int* file, int* error, size_t length));      \
+    void halcyon_wrap_##symbol(int* communicator, const char* path, int* access, int* info, int* file, int* error, \
+                               size_t length) {                                                                    \
+        const mpi::fortran_text text(path, length);                                                                \
+        const handle ranks = mpi::communicator_from_fortran(*communicator);                                        \
+        mpi::call_fortran<call_id::MPI_File_##call>(                                                               \
+            [&] {                                                                                                  \
+                return mpi::open_mpi_file{ranks, text.get(), *access, file, language::fortran};                    \
+            },                                                                                                     \
+            [&](void*, int* told) {                                                                                \
+                const mpi::fortran_path named(text.get(), path, length);                                           \
+                mpi::opening_together together(ranks, text.get(), *access);                                        \
+                mpi::file_hints hints(text.get(), info);                                                           \
+                mpi::clear_stack_ahead();                                                                          \
+                HALCYON_REAL(symbol, void, (int*, const char*, int*, int*, int*, int*, size_t))                    \
+                (communicator, named.get(), access, hints.of_fortran(), file, told, named.length());               \
+                if (*told == mpi::success) together.opened(mpi::file_from_fortran(*file));                         \
+            },                                                                                                     \
+            error);                                                                                                \
     }
-#define FORM_open(call)                                                                  \
-    IN_C(MPI_File_##call, MPI_File_##call, open_mpi_file,                                \
-         (handle communicator, const char* path, int access, handle info, handle* file), \
-         ({communicator, path, access, file, language::c}),                              \
-         (communicator, path, access, mpi::file_hints(path, info).of_c(), file))         \
-    ALL_PLAIN(call, FORTRAN_OPEN)
+#define FORM_open(name)                                                                                              \
+    HALCYON_WRAPPER(MPI_File_##name, int,                                                                            \
+                    (handle communicator, const char* path, int access, handle info, handle* file));                 \
+    int halcyon_wrap_MPI_File_##name(handle communicator, const char* path, int access, handle info, handle* file) { \
+        return mpi::call<call_id::MPI_File_##name>(                                                                  \
+            [&] {                                                                                                    \
+                return mpi::open_mpi_file{communicator, path, access, file, language::c};                            \
+            },                                                                                                       \
+            [&](void*) {                                                                                             \
+                mpi::opening_together together(communicator, path, access);                                          \
+                const int result = HALCYON_REAL(MPI_File_##name, int, (handle, const char*, int, handle, handle*))(  \
+                    communicator, mpi::library_path(path).get(), access, mpi::file_hints(path, info).of_c(), file);  \
+                if (result == mpi::success) together.opened(*file);                                                  \
+                return result;                                                                                       \
+            });                                                                                                      \
+    }                                                                                                                \
+    ALL_PLAIN(name, FORTRAN_OPEN)
 
-#define FORTRAN_CLOSE(symbol, call) \
-    IN_FORTRAN(symbol, MPI_File_##call, close_mpi_file, (int* file, int* error), ({{FORTRAN_FILE}}), (file, told))
-#define FORM_close(call)                                                                                             \
-    IN_C(MPI_File_##call, MPI_File_##call, close_mpi_file, (handle * file), ({{file == nullptr ? nullptr : *file}}), \
-         (file))                                                                                                     \
+#define BEFORE_CLOSE(file) mpi::epoch_before(file, mpi::epoch_before::call::closes)
+#define FILE_AT(file) file == nullptr ? nullptr : *file
+#define FORTRAN_CLOSE(symbol, call)                                                                  \
+    IN_FORTRAN(symbol, MPI_File_##call, close_mpi_file, (int* file, int* error), ({{FORTRAN_FILE}}), \
+               (BEFORE_CLOSE(FORTRAN_FILE).for_call_of(file), told))
+#define FORM_close(call)                                                                         \
+    IN_C(MPI_File_##call, MPI_File_##call, close_mpi_file, (handle * file), ({{FILE_AT(file)}}), \
+         (BEFORE_CLOSE(FILE_AT(file)).for_call_of(file)))                                        \
     ALL_PLAIN(call, FORTRAN_CLOSE)
 
 #define FORTRAN_DELETE(symbol, call)                                                                                  \
@@ -199,13 +221,15 @@ using mpi::language;
         const mpi::fortran_text text(path, length);                                                                   \
         mpi::call_fortran<call_id::MPI_File_##call>([&] { return mpi::on_mpi_path{text.get()}; },                     \
                                                     [&](void*, int* told) {                                           \
+                                                        const mpi::fortran_path named(text.get(), path, length);      \
                                                         HALCYON_REAL(symbol, void, (const char*, int*, int*, size_t)) \
-                                                        (path, info, told, length);                                   \
+                                                        (named.get(), info, told, named.length());                    \
                                                     },                                                                \
                                                     error);                                                           \
     }
-#define FORM_delete_path(call)                                                                                 \
-    IN_C(MPI_File_##call, MPI_File_##call, on_mpi_path, (const char* path, handle info), {path}, (path, info)) \
+#define FORM_delete_path(call)                                                                   \
+    IN_C(MPI_File_##call, MPI_File_##call, on_mpi_path, (const char* path, handle info), {path}, \
+         (mpi::library_path(path).get(), info))                                                  \
     ALL_PLAIN(call, FORTRAN_DELETE)
 
 // --- data: at an offset, or next by the individual or the shared pointer; at once, started, or begun ---

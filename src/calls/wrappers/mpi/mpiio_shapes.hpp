@@ -4,6 +4,7 @@
 #include "calls/wrappers/mpi/mpi_call.hpp"
 #include "calls/wrappers/mpi/mpi_facts.hpp"
 #include "calls/wrappers/mpi/mpi_files.hpp"
+#include "calls/wrappers/mpi/mpi_paths.hpp"
 
 /// How the arguments and results of MPI-IO functions fill in a record (mpi_call.hpp); table_mpi.def says which function
 /// has which form.

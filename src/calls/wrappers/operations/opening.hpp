@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "calls/backends/awaited_opening.hpp"
 #include "calls/state/direct_call.hpp"
 #include "calls/wrappers/operations/operation.hpp"
 #include "calls/wrappers/posix/directory_streams.hpp"
@@ -20,7 +21,10 @@ inline int64_t open_at(file_backend& of, const char* path, int flags, unsigned m
     ::umask(mask);
     file_backend::handle opened = 0;
     const int failed = of.open(path, flags, mode & ~mask, opened);
-    return failed != 0 ? failed : backends::opened_as(of, opened, flags);
+    if (failed != 0) return failed;
+    const int fd = backends::opened_as(of, opened, flags);
+    if (fd >= 0) backends::awaited_opening::note(of, path, flags, opened);
+    return fd;
 }
 
 struct opens {

@@ -55,6 +55,8 @@ class index_writer {
     [[nodiscard]] const state_slot& state() const { return state_; }
     /// Nothing was added yet.
     [[nodiscard]] bool is_empty() const { return state_.sequence <= 1; }
+    /// No record and no run lies behind this place.
+    [[nodiscard]] bool ends_at(const stream_place& place) const { return state_.runs == 0 && state_.end == place; }
     [[nodiscard]] bool has_uncommitted() const { return has_uncommitted_; }
     [[nodiscard]] int64_t file_bytes() const { return block_at(state_.end.block) + block_used(); }
 

@@ -26,6 +26,7 @@ result<void> writer::open(const writer_identity& who, const writer_options& how)
     has_unsynced_data_ = false;
     has_unsynced_names_ = true;
     data_bytes_ = own_data_bytes_ = 0;
+    epoch_end_ = {};
     brought_bytes_ = 0;
     sync_failed_ = 0;
     checker_ = {};
@@ -315,13 +316,15 @@ result<void> writer::expect_epoch(const container& in, int64_t time_ns) {
 result<void> writer::raise_epoch(int64_t time_ns) {
     if (auto sound = expect_epoch(container_, time_ns); !sound) return sound;
     if (!is_open()) return nonsense("the writer is closed", EBADF);
+    last_ns_ = std::max(last_ns_, time_ns);
+    if (index_.ends_at(epoch_end_)) return {};
     if (const int room = index_.make_room(); room != 0) return index_failed("cannot grow", room);
     record what;
     what.kind = record_kind::epoch;
     what.what.count = 1;
     what.what.first_ns = what.what.last_ns = time_ns;
     if (const int done = index_.add(what); done != 0) return index_failed("cannot raise the epoch", done);
-    last_ns_ = std::max(last_ns_, time_ns);
+    epoch_end_ = index_.state().end;
     return {};
 }
 

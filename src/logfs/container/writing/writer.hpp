@@ -70,7 +70,8 @@ class writer {
     /// all their proposals.
     int64_t propose_epoch();
     /// All that the group wrote before is older than all that it writes from now on, whatever the clocks of its hosts
-    /// say. Each of them calls it with the same time.
+    /// say. Each of them calls it with the same time. Where nothing was written since the epoch was raised last, the
+    /// index does not say it: those who wrote do.
     result<void> raise_epoch(int64_t time_ns);
     /// Failure (usage): this is no time for an epoch.
     static result<void> expect_epoch(const container& in, int64_t time_ns);
@@ -126,6 +127,7 @@ class writer {
     int data_fd_ = -1;
     int64_t data_bytes_ = 0;
     int64_t last_ns_ = 0;
+    stream_place epoch_end_{};  // behind the record that raised the epoch last
     bool has_data_checks_ = false;
     bool has_unsynced_data_ = false;
     bool has_unsynced_names_ = true;

@@ -1,0 +1,72 @@
+"""Ranks that sync or close a file together order their writes by that, whatever their clocks say."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from logfs.logged import halcyon
+from logfs.mpi_programs import FAMILIES, LAUNCHERS, built, launcher_or_skip
+
+from halcyon import logfs
+
+# Each rank on a host of its own name: a clock of its own.
+HOST = """#!/bin/sh
+rank=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}
+exec unshare --uts sh -c 'hostname "$0"; exec "$@"' "node$rank" "$@"
+"""
+RANKS = {"openmpi": 4, "mpich": 2}
+EARLIER, LATER = b"a", b"b"
+
+
+@pytest.fixture(scope="module", params=FAMILIES)
+def family(request: pytest.FixtureRequest) -> str:
+    name = str(request.param)
+    launcher_or_skip(name)
+    if os.geteuid() != 0 or subprocess.run(["unshare", "--uts", "true"], check=False).returncode != 0:
+        pytest.skip("names of hosts cannot be set here")
+    return name
+
+
+@pytest.fixture(scope="module")
+def program(family: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return built(family, "epochs.c", tmp_path_factory.mktemp("built"), "-rdynamic")
+
+
+def written(family: str, program: Path, between: str, behind_s: int) -> Path:
+    """The container that the ranks wrote."""
+    folder = program.parent / between
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    host = program.parent / "host"
+    host.write_text(HOST)
+    host.chmod(0o755)
+    command = [*LAUNCHERS[family], "-n", RANKS[family], host, program, folder / "f", between]
+    variables = {**os.environ, "BEHIND_S": str(behind_s)}
+    done = halcyon("run", "--log", folder, "--", *command, env=variables)
+    assert done.returncode == 0, done.stderr
+    return folder / "f"
+
+
+def read(path: Path) -> bytes:
+    with logfs.open(path, "rb") as file:
+        return bytes(file.read())
+
+
+@pytest.mark.parametrize("between", ["sync", "close"])
+def test_what_is_written_behind_a_collective_call_is_later(family: str, program: Path, between: str) -> None:
+    path = written(family, program, between, behind_s=3600)
+    assert read(path) == EARLIER * 1024 + LATER * 2048 + EARLIER * 1024
+    assert logfs.check(path).conflict_bytes == 0
+
+
+def test_what_no_collective_call_orders_is_a_conflict(family: str, program: Path) -> None:
+    path = written(family, program, "nothing", behind_s=3600)
+    assert logfs.check(path).conflict_bytes == 2048
+    assert "at times that do not say which was last" in " ".join(halcyon("log", "check", path).stdout.split())
+
+
+def test_a_sync_of_each_rank_alone_orders_nothing(family: str, program: Path) -> None:
+    path = written(family, program, "apart", behind_s=0)
+    assert logfs.check(path).conflict_bytes == 2048
