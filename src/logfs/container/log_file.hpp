@@ -28,6 +28,7 @@ struct opening {
     bool truncates = false;
     /// Others are told for as long as it is open (directory/open_mark.hpp), and put no plain file in its place.
     bool says_open = false;
+    bool looks_for_past_writes = true;  ///< directory/past_writes.hpp; else the caller does
     mode_t mode = 0644;
     uint32_t host_directories = 32;
     std::string_view backends;  ///< container::place_on()

@@ -21,6 +21,7 @@
 #include "base/text_file.hpp"
 #include "logfs/container/directory/open_mark.hpp"
 #include "logfs/container/directory/other_backends.hpp"
+#include "logfs/container/directory/past_writes.hpp"
 #include "logfs/container/files/file_calls.hpp"
 #include "logfs/container/files/whole_transfer.hpp"
 #include "logfs/container/format/dropping_name.hpp"
@@ -103,6 +104,7 @@ class flattening {
 
     result<void> write_file() {
         if (auto read = reader_.reload(); !read) return read;
+        if (auto whole = expect_no_past_writes(container_); !whole) return whole;
         if (auto ended = expect_no_writer(); !ended) return ended;
         if (auto unused = expect_unused(); !unused) return unused;
         marker_.reset();  // until it is written, others may come
@@ -346,7 +348,7 @@ class leftovers {
             const std::string inner = at->path().filename();
             uint32_t number = 0;
             const bool is_known = parse_host_directory(inner, number) || inner == append_lock_name ||
-                                  inner == punched_name || inner == times_name || inner == "halcyon-descriptor";
+                                  inner == punched_name || inner == times_name || inner == descriptor_name;
             if (!is_known) return false;
         }
         return !why;
