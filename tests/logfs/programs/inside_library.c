@@ -114,6 +114,7 @@ int main(int count, char** words) {
     make_others();
     FILE* table = setmntent("logged", "r");
     errno = 0;
-    printf("setmntent %s %s\n", table != NULL && getmntent(table) != NULL ? "found one" : "none", strerrorname_np(errno));
+    const char* const found = table != NULL && getmntent(table) != NULL ? "found one" : "none";
+    printf("setmntent %s %s\n", found, strerrorname_np(errno));
     return 0;
 }
