@@ -1,6 +1,6 @@
 # Every target is a script in scripts/, or one line; `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help setup lock build test test-full demo bench format lint sanitize faults turn-faults streams fuzz docs wheel clean
+.PHONY: help setup lock build test test-full demo bench format lint sanitize faults turn-faults log-faults streams fuzz docs wheel clean
 
 help: ## this list
 	@sed -n 's/^\([a-z%-]*\):.*## \(.*\)/  make \1~\2/p' $(MAKEFILE_LIST) | awk -F'~' '{printf "%-18s %s\n", $$1, $$2}'
@@ -44,8 +44,11 @@ faults: build ## sessions under faults, server and client killed or held at each
 turn-faults: build ## two programs that take turns, their coordinator killed, stopped or replaced before each message (docs/faults.md): make turn-faults [MINUTES=10] [SEED=1]
 	@.venv/bin/python tests/python/coordinate/exchange_campaign.py $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED))
 
-streams: build ## a million random operations on streams, narrow and wide, on a backend's files and on plain ones: make streams [OPERATIONS=1000000] [SEED=1]
-	@HALCYON_STREAM_OPERATIONS=$(or $(OPERATIONS),1000000) HALCYON_STREAM_SEED=$(or $(SEED),1) .venv/bin/python -m pytest -k random_operations tests/python/calls/test_streams_on_a_backend.py
+log-faults: build ## random operations on log containers by processes at a time, writers killed, bits changed (docs/faults.md): make log-faults [OPERATIONS=1000000] [KILLS=10000] [MINUTES=] [SEED=1]
+	@.venv/bin/python tests/python/logfs/fault_campaign.py $(if $(OPERATIONS),--operations $(OPERATIONS)) $(if $(KILLS),--kills $(KILLS)) $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED))
+
+streams: build ## a million random operations on streams, narrow and wide, on a backend's files, on log containers and on plain files: make streams [OPERATIONS=1000000] [SEED=1]
+	@HALCYON_STREAM_OPERATIONS=$(or $(OPERATIONS),1000000) HALCYON_STREAM_SEED=$(or $(SEED),1) .venv/bin/python -m pytest -k random_operations tests/python/calls/test_streams_on_a_backend.py tests/python/logfs/test_streams.py
 
 fuzz: setup ## damaged traces, long streams for the grammar, under sanitizers: make fuzz [OF=traces|grammar] [MINUTES=10] [SEED=1]
 	@scripts/fuzz "$(OF)" $(or $(MINUTES),10) $(SEED)

@@ -41,7 +41,7 @@ class Compared:
     together: bool
     """At this delay both are in I/O at a time, by their times alone."""
     not_known: tuple[str, ...] = ()
-    """Policies whose point has so wide an interval that it may be the best, or is the one that is compared."""
+    """Policies of which the metric's interval is too wide: those that may be the best, and the one that is compared."""
 
     @property
     def best(self) -> Estimate:
@@ -82,7 +82,8 @@ def measured(where: str, graph: Graph, metric: Sums) -> Iterator[Compared]:
         }
         if DYNAMIC in values and len(values) > 1:
             found = Compared(f"{where} at {dt_ns / 1e9:+.2f} s", values, graph.meet(dt_ns))
-            wide = [name for name, ones in at.items() if any(one in graph.wide for one in ones)]
+            # Of the metric: where one application gains in a run what the other loses, it is known and they are not.
+            wide = [name for name, value in values.items() if value.relative > graph.half_width]
             not_known = tuple(name for name in wide if name == DYNAMIC or values[name].low <= found.best.high)
             yield replace(found, not_known=not_known)
 

@@ -97,13 +97,46 @@ double cached_share(const fs::path& folder) {
     return static_cast<double>(cached) / static_cast<double>(all);
 }
 
+struct opened {
+    double ms;
+    bool is_shared;  ///< began with what another one had merged
+    std::vector<segment> seen;
+};
+
 /// Until something can be read.
-double open_ms(container& in) {
+opened open_as(container& in, const reader_options& how) {
     const int64_t begin = monotonic_ns();
-    reader from(in);
+    reader from(in, how);
     from.reload().value();
-    static_cast<void>(from.segments(from.size() / 2, from.size()).value());
-    return ms_since(begin);
+    const auto seen = from.segments(from.size() / 2, from.size()).value();
+    const double ms = ms_since(begin);
+    return {ms, from.shared().is_used(), {seen.begin(), seen.end()}};
+}
+
+double open_ms(container& in) {
+    return open_as(in, {}).ms;
+}
+
+/// The first reader of a node, with the indexes on the disk, leaves what it merged to the next ones. What these show is
+/// compared with what a reader shows that shares nothing.
+void opening_together(rounds& r, container& random, const fs::path& node) {
+    fs::remove_all(node);
+    reader_options sharing;
+    sharing.boot_id = "boot0";
+    const std::string folder = node.string();
+    sharing.sharing.folder = folder;
+    drop_from_cache(random.path());
+    r.require("the extents are not in the page cache", cached_share(random.path()) < 0.01, "open_random_ms");
+    r.value("open_random_ms", open_as(random, sharing).ms, "ms");
+    const opened alone = open_as(random, {});
+    r.value("open_random_warm_ms", alone.ms, "ms");
+    const opened second = open_as(random, sharing);
+    const opened third = open_as(random, sharing);
+    r.require("readers begin with the node's index", second.is_shared && third.is_shared && !alone.is_shared,
+              "open_random_shared_ms");
+    r.require("they show the same", second.seen == alone.seen && third.seen == alone.seen, "open_random_shared_ms");
+    r.value("open_random_shared_ms", second.ms, "ms");
+    r.control("open_random_shared_ms_control", third.ms / second.ms, 1.5);
 }
 
 void opening() {
@@ -131,10 +164,7 @@ void opening() {
         static_cast<void>(open_ms(strided));
         r.require("the patterns are in the page cache", cached_share(folder / "strided") > 0.99, "open_ms");
         r.value("open_ms", open_ms(strided), "ms");
-        drop_from_cache(folder / "random");
-        r.require("the extents are not in the page cache", cached_share(folder / "random") < 0.01, "open_random_ms");
-        r.value("open_random_ms", open_ms(random), "ms");
-        r.value("open_random_warm_ms", open_ms(random), "ms");
+        opening_together(r, random, folder / "node");
     }
     fs::remove_all(folder);
 }

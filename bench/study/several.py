@@ -15,7 +15,8 @@ from halcyon.delta.estimate import Estimate, estimate, sum_of_ratios
 from halcyon.delta.identity import boot, programs
 from halcyon.delta.measuring import HALF_WIDTH, of_key
 from halcyon.delta.row_file import Row, read_rows
-from halcyon.delta.runs import Held, Limits, Told, Waiting, await_arrival, await_ends, open_gates, outcomes, run_folder
+from halcyon.delta.run_folder import run_folder
+from halcyon.delta.runs import Held, Limits, Told, Waiting, await_arrival, await_ends, open_gates, outcomes
 from halcyon.delta.turns import UNCOORDINATED, coordinator
 from halcyon.errors import UsageError
 from halcyon.testbed.links import Counted

@@ -118,7 +118,8 @@ typedef struct halcyon_io_status_t {
     int64_t bytes_unasked; /**< that it moved out of turn */
     uint64_t steps_unasked;  /**< times that it went on since nobody gives turns, or nobody answered */
     uint64_t steps_starving; /**< times that it went on since it had waited for as long as anybody may (36 s) */
-    char holders[HALCYON_IO_MAX_HOLDERS]; /**< jobs that have the turn, one a line; "": this one, or not known */
+    char holders[HALCYON_IO_MAX_HOLDERS]; /**< jobs that have the turn at this job's targets, one a line, the first
+                                           * eight; "": this one has it, or not known */
     char reason[HALCYON_IO_MAX_REASON];   /**< not coordinated, or silent: why; else, if bytes do not count: why */
     int64_t load; /**< jobs in a phase of I/O there, this one included, when the coordinator spoke of its wait last;
                    * 0: not known. Known as expected_wait_s is, until the turn comes */

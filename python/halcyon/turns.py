@@ -93,12 +93,13 @@ class Turns:
         for one in listed:
             if not 0 <= one < 1 << 32:
                 raise UsageError(f"a storage target is {one}; expected a number from 0 to {(1 << 32) - 1}")
-        self._turns.prepare(nbytes, files, _ACCESSES.index(access), alone_s, period_s, sorted(listed))
         if len(listed) > load_compiled("_turns").MAX_TARGETS:
+            # Where warnings are errors, nothing is prepared.
             warnings.warn(
                 f"{len(listed)} storage targets are more than are told of a process: it counts as using all of them",
                 stacklevel=2,
             )
+        self._turns.prepare(nbytes, files, _ACCESSES.index(access), alone_s, period_s, sorted(listed))
 
     def complete(self) -> None:
         """Takes away what was prepared last.

@@ -50,6 +50,11 @@ uint32_t take_by_table(uint32_t state, const std::byte* at, size_t bytes) {
     return state;
 }
 
+uint32_t copy_by_table(uint32_t state, std::byte* to, const std::byte* at, size_t bytes) {
+    std::memcpy(to, at, bytes);
+    return take_by_table(state, at, bytes);
+}
+
 #if defined(__x86_64__)
 
 // The instruction takes three cycles and can begin anew in each: three stretches are summed side by side. The sum of
@@ -103,6 +108,17 @@ __attribute__((target("sse4.2"))) uint32_t take_by_instruction(uint32_t before, 
     return last;
 }
 
+__attribute__((target("sse4.2"))) uint32_t copy_by_instruction(uint32_t before, std::byte* to, const std::byte* at,
+                                                               size_t bytes) {
+    uint64_t state = before;
+    for (size_t i = 0; i < bytes; i += 8) {
+        const uint64_t word = word_at(at + i);
+        state = _mm_crc32_u64(state, word);
+        std::memcpy(to + i, &word, sizeof word);
+    }
+    return static_cast<uint32_t>(state);
+}
+
 bool has_instruction() {
     __builtin_cpu_init();  // this may be asked before the constructors of the run time have run
     return __builtin_cpu_supports("sse4.2") != 0;
@@ -120,6 +136,17 @@ __attribute__((target("+crc"))) uint32_t take_by_instruction(uint32_t state, con
     return state;
 }
 
+__attribute__((target("+crc"))) uint32_t copy_by_instruction(uint32_t state, std::byte* to, const std::byte* at,
+                                                             size_t bytes) {
+    for (size_t i = 0; i < bytes; i += 8) {
+        uint64_t word = 0;
+        std::memcpy(&word, at + i, sizeof word);
+        state = __crc32cd(state, word);
+        std::memcpy(to + i, &word, sizeof word);
+    }
+    return state;
+}
+
 bool has_instruction() {
     return (getauxval(AT_HWCAP) & HWCAP_CRC32) != 0;
 }
@@ -127,16 +154,20 @@ bool has_instruction() {
 #else
 
 constexpr auto take_by_instruction = take_by_table;
+constexpr auto copy_by_instruction = copy_by_table;
 bool has_instruction() {
     return false;
 }
 #endif
 
 using take = uint32_t (*)(uint32_t, const std::byte*, size_t);
+using copy = uint32_t (*)(uint32_t, std::byte*, const std::byte*, size_t);
 
 uint32_t choose_and_take(uint32_t state, const std::byte* at, size_t bytes);
+uint32_t choose_and_copy(uint32_t state, std::byte* to, const std::byte* at, size_t bytes);
 
 constinit std::atomic<take> chosen{choose_and_take};
+constinit std::atomic<copy> chosen_copy{choose_and_copy};
 
 uint32_t choose_and_take(uint32_t state, const std::byte* at, size_t bytes) {
     const take found = has_instruction() ? take_by_instruction : take_by_table;
@@ -144,10 +175,20 @@ uint32_t choose_and_take(uint32_t state, const std::byte* at, size_t bytes) {
     return found(state, at, bytes);
 }
 
+uint32_t choose_and_copy(uint32_t state, std::byte* to, const std::byte* at, size_t bytes) {
+    const copy found = has_instruction() ? copy_by_instruction : copy_by_table;
+    chosen_copy.store(found, std::memory_order_relaxed);
+    return found(state, to, at, bytes);
+}
+
 }  // namespace
 
 uint32_t crc32c(std::span<const std::byte> bytes, uint32_t before) {
     return ~chosen.load(std::memory_order_relaxed)(~before, bytes.data(), bytes.size());
+}
+
+uint32_t copy_with_crc32c(std::byte* to, std::span<const std::byte> words, uint32_t before) {
+    return ~chosen_copy.load(std::memory_order_relaxed)(~before, to, words.data(), words.size());
 }
 
 uint32_t crc32c_by_table(std::span<const std::byte> bytes, uint32_t before) {

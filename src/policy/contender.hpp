@@ -44,10 +44,13 @@ struct turns {
     /// Lets `one` move beside those that do already, unless it shares storage with one of them. By its targets, not by
     /// a look at each of the others: there may be thousands.
     bool add_if_apart(const group& of, uint32_t one);
+    /// By index into `present`: whether it moves. Valid until the next call; movers that are added later are not in it.
+    [[nodiscard]] std::span<const char> moves(size_t present);
 
   private:
     target_groups taken_;  ///< of the first `looked_at_` movers
     size_t looked_at_ = 0;
+    std::vector<char> moves_;
 };
 
 /// Everything a rule needs to know but the group.

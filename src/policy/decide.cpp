@@ -48,14 +48,11 @@ bool is_starving(const contender& one, const circumstances& in) {
 /// Nobody waits longer than the bound: those who have move now, and for a while. Beside them move only those of the
 /// rule's choice that share nothing with them.
 void relieve_starving(const group& of, const circumstances& in, turns& into) {
+    if (std::ranges::none_of(of.present, [&](const contender& one) { return is_starving(one, in); })) return;
+    const std::span<const char> moves = into.moves(of.present.size());
     bool let_in = true;
-    bool any = false;
-    for (uint32_t i = 0; i < of.present.size(); ++i) {
-        if (!is_starving(of.present[i], in)) continue;
-        any = true;
-        let_in = let_in && std::ranges::find(into.movers, i) != into.movers.end();
-    }
-    if (!any) return;
+    for (uint32_t i = 0; i < of.present.size(); ++i)
+        let_in = let_in && (moves[i] != 0 || !is_starving(of.present[i], in));
     if (!let_in) {
         into.order = into.movers;
         into.let_nobody_move();
@@ -79,15 +76,15 @@ double all_begun_s(const contender& one, const circumstances& in) {
 }
 
 /// Until when all processes have begun of those for which others are to stop; long ago: nobody is to stop.
-double stops_wait_until_s(const group& of, const circumstances& in, const turns& planned) {
+double stops_wait_until_s(const group& of, const circumstances& in, turns& planned) {
     constexpr double long_ago_s = -std::numeric_limits<double>::infinity();
+    const std::span<const char> moves = planned.moves(of.present.size());
     bool stops = false;
     double begun_s = long_ago_s;
     for (uint32_t i = 0; i < of.present.size(); ++i) {
-        const bool moves = std::ranges::find(planned.movers, i) != planned.movers.end();
         if (of.present[i].moving)
-            stops = stops || !moves;
-        else if (moves)
+            stops = stops || moves[i] == 0;
+        else if (moves[i] != 0)
             begun_s = std::max(begun_s, all_begun_s(of.present[i], in));
     }
     return stops ? begun_s : long_ago_s;
@@ -104,6 +101,7 @@ struct decider::workspace {
 
     std::vector<contender> present;   ///< in the order of arrival
     std::vector<contender> expected;  ///< likewise
+    std::vector<const application*> forecast;
     std::vector<contender> grouped;   ///< `present`, the groups one after the other
     std::vector<numbered> numbers;
     std::vector<uint32_t> expected_group;
@@ -144,22 +142,25 @@ void sort_by_arrival(std::vector<contender>& some) {
 void decider::workspace::collect(const situation& of, metric minimise, const circumstances& in, bool forecasts) {
     present.clear();
     expected.clear();
+    forecast.clear();
     double left_s = 0;
     for (const application& one : of.applications) {
-        if (!policy::present(one)) continue;
-        present.push_back(contender_of(one, minimise, in.now_s));
-        left_s += present.back().left_s;
+        if (policy::present(one)) {
+            present.push_back(contender_of(one, minimise, in.now_s));
+            left_s += present.back().left_s;
+        } else if (one.state == movement::expected) {
+            forecast.push_back(&one);
+        }
     }
     sort_by_arrival(present);
     if (!forecasts || present.size() < 2) return;
     const double all_end_s = in.now_s + left_s / sound::free_share(of.unseen_share);
-    for (const application& one : of.applications) {
-        if (one.state != movement::expected) continue;
-        const double probability = sound::probability(one);
+    for (const application* one : forecast) {
+        const double probability = sound::probability(*one);
         // Who comes after all of those present have ended changes nothing now.
         if (probability < in.how.least_probability || probability <= 0) continue;
-        if (sound::arrived_s(one, in.now_s) > all_end_s || sound::left_s(one) <= 0) continue;
-        expected.push_back(contender_of(one, minimise, in.now_s));
+        if (sound::arrived_s(*one, in.now_s) > all_end_s || sound::left_s(*one) <= 0) continue;
+        expected.push_back(contender_of(*one, minimise, in.now_s));
         expected.back().cost_per_s *= probability;
     }
     sort_by_arrival(expected);

@@ -36,8 +36,8 @@ struct settings {
     /// Under dynamic, interrupting those that move counts as so much time in which all that are present wait: until the
     /// calls under way are over, the caches are clean and others have begun. Gains below that do not end a turn.
     double interruption_s = 0.01;
-    /// Under dynamic, for groups of up to 8: nor does a gain below this share of the cost that is left, since forecasts
-    /// are not as exact.
+    /// Under dynamic, for groups of up to 12: nor does a gain below this share of the cost that is left, since
+    /// forecasts are not as exact.
     double least_gain = 0;
     /// Under delay, nobody is let in beside those it shares storage with before it has been there for so long: its
     /// processes begin one after the other, and until all have, it seems to take less from the others than it will.
@@ -47,7 +47,7 @@ struct settings {
     double interrupts_after_s = 0;
     /// Expected phases that are less probable do not count.
     double least_probability = 0.5;
-    /// Positions that a decision of dynamic looks at, at most, in all groups of up to 8 applications: bounds its time
+    /// Positions that a decision of dynamic looks at, at most, in all groups of up to 12 applications: bounds its time
     /// where it is hard. Each group has an equal part of what those before it have left, and 16 in any case.
     uint64_t search_positions = 100'000;
     /// Likewise, what is left of a bound for many decisions. A search that this one ends has a reason of its own.

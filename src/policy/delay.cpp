@@ -98,10 +98,10 @@ class joining {
 void choose_tolerated(const group& of, const circumstances& in, turns& into) {
     joining some(of, in);
     into.why = reason::tolerated;
-    // Those that were let in stay.
-    for (uint32_t i = 0; i < of.present.size() && !some.full(); ++i) {
+    // Those that were let in stay, however many.
+    for (uint32_t i = 0; i < of.present.size(); ++i) {
         if (!of.present[i].moving) continue;
-        some.add(i);
+        if (!some.full()) some.add(i);
         into.movers.push_back(i);
     }
     for (uint32_t i = 0; i < of.present.size(); ++i) {

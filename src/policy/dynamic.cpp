@@ -4,6 +4,8 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <span>
+#include <tuple>
 #include <utility>
 
 #include "policy/problem_of.hpp"
@@ -143,7 +145,9 @@ void dynamic::choose(const group& of, const circumstances& in, turns& into) {
     into.why = all && best_.complete        ? reason::least_cost
                : all && in.ends_with_budget ? reason::search_budget
                                             : reason::heuristic_cost;
-    if (!all && !spared_) join_head(of, in, into);
+    if (all) return;
+    if (!spared_) join_head(of, in, into);
+    join_apart(of, into);
 }
 
 /// Lets those behind the head move beside those of it where cost then ends faster.
@@ -171,6 +175,20 @@ void dynamic::join_head(const group& of, const circumstances& in, turns& into) {
             build.remove_last();
         }
     }
+}
+
+/// Lets all move that share nothing with those that do, however many: first who moves already, then by Smith's rule.
+void dynamic::join_apart(const group& of, turns& into) {
+    const auto uses_all = [&](uint32_t i) { return of.present[i].of->targets.empty(); };
+    if (std::ranges::any_of(into.movers, uses_all)) return;
+    const std::span<const char> moves = into.moves(of.present.size());
+    others_.clear();
+    for (const candidate& one : queue_)
+        if (one.index < moves.size() && moves[one.index] == 0) others_.push_back(one);
+    std::ranges::sort(others_, {}, [&](const candidate& one) {
+        return std::tuple(!of.present[one.index].moving, -one.score, one.index);
+    });
+    for (const candidate& one : others_) into.add_if_apart(of, one.index);
 }
 
 }  // namespace halcyon::policy

@@ -16,9 +16,9 @@ namespace halcyon::policy {
 /// problem::most: the same, where settings::search_positions are enough, else the best schedule seen. More: the best
 /// seen for the head of the queue by Smith's rule, as long as the others wait for it, from the best of three simple
 /// rules and as many positions as head_positions() says; then those of the next `joining` join who raise the rate at
-/// which cost ends. Plans that interrupt those that move now cost settings::interruption_s more of all that are
-/// present; where few of a long queue move, all of these belong to its head, and nobody joins those that only this cost
-/// keeps moving.
+/// which cost ends, and all who share nothing with those that move. Plans that interrupt those that move now cost
+/// settings::interruption_s more of all that are present; where few of a long queue move, all of these belong to its
+/// head, and nobody joins those that only this cost keeps moving.
 class dynamic {
   public:
     static constexpr uint32_t exact = 8;
@@ -57,6 +57,7 @@ class dynamic {
     void plan_head(uint64_t positions);
     void keep_unless_gain(uint64_t positions, double least_gain);
     void join_head(const group& of, const circumstances& in, turns& into);
+    void join_apart(const group& of, turns& into);
 
     problem head_;
     speed_table speeds_;
@@ -65,7 +66,7 @@ class dynamic {
     double spent_ = 0;       ///< cost of those looked at up to now
     bool by_smith_ = false;  ///< best_ is Smith's rule, and nothing is better
     bool spared_ = false;    ///< best_ would be another one if interruptions cost nothing
-    std::vector<candidate> queue_;
+    std::vector<candidate> queue_, others_;
     uint32_t in_head_ = 0;    ///< so many of the queue
     uint32_t near_head_ = 0;  ///< so many, with those who may join it
 };

@@ -67,8 +67,7 @@ void exact_search::be_thorough() {
     thorough_ = true;
     orders_.start(*of_, *speeds_, bounds_);
     if (ahead_.size() < 2 * of_->count + 1) ahead_.resize(2 * of_->count + 1);
-    const size_t most_places = of_->count <= 8 ? size_t{1} << 14 : size_t{1} << 18;
-    seen_.clear(*of_, most_places);
+    seen_.clear(*of_);
 }
 
 /// Whether no schedule through `at` is better than the best one so far. Of many unfinished ones there are too many
@@ -267,6 +266,11 @@ double exact_search::search(const position& at, const turn& before, uint32_t dep
         later.cost += of_->cost_after_per_s * (next_s - at.at_s);
         later.at_s = next_s;
         return search(later, {}, depth + 1);
+    }
+    best_.nodes += positions_of_sets(here);
+    if (best_.nodes > limit_) {
+        best_.complete = false;
+        return -infinite;
     }
     // Of an alternative that was left out unseen, nothing is known.
     const bool thorough = thorough_;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -57,6 +58,11 @@ class exact_search {
     };
     /// A linear program takes as long as so many positions.
     static constexpr uint32_t positions_of_program = 4;
+    /// Likewise, looks at all sets of more than 8 that are present, beyond the position itself.
+    static constexpr uint64_t positions_of_sets(members here) {
+        const auto count = std::popcount(here);
+        return count > 8 ? (uint64_t{1} << count) / 32 - 1 : 0;
+    }
     /// Of more unfinished ones there are too many orders.
     static constexpr uint32_t most_by_orders = 6;
 

@@ -22,6 +22,12 @@ bool turns::add_if_apart(const group& of, uint32_t one) {
     return apart;
 }
 
+std::span<const char> turns::moves(size_t present) {
+    moves_.assign(present, 0);
+    for (const uint32_t one : movers) moves_[one] = 1;
+    return moves_;
+}
+
 void choose_all(const group& of, turns& into) {
     for (uint32_t i = 0; i < of.present.size(); ++i) into.movers.push_back(i);
     into.why = reason::all_interfere;

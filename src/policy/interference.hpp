@@ -58,7 +58,7 @@ class interference {
     [[nodiscard]] uint32_t observations(uint64_t id, uint64_t other) const;
     [[nodiscard]] bool empty() const { return used_ == 0; }
 
-    /// One direction of a pair, as `halcyon coordinator` shows it.
+    /// One direction of a pair.
     struct pair {
         uint64_t id = 0;
         uint64_t other = 0;

@@ -7,14 +7,14 @@ namespace halcyon::policy {
 
 namespace {
 
-/// What the members of `set` would take of the storage of `one`, over what it can bear; at least 1.
-double overload(const problem& of, members set, double capacity, uint32_t one, const double* speed) {
+/// By how much the members of `set` are slower since the storage of `one` can bear no more; at most 1.
+double factor_of(const problem& of, members set, double capacity, uint32_t one, const double* speed) {
     double taken = 0;
     for (members rest = set & of.shares_with[one]; rest != 0; rest &= rest - 1) {
         const auto j = static_cast<uint32_t>(std::countr_zero(rest));
         taken += of.demand[j] * speed[j];
     }
-    return std::max(1.0, taken / capacity);
+    return taken > capacity ? capacity / taken : 1;
 }
 
 /// That their storage can bear.
@@ -30,24 +30,27 @@ double capacity_of(const problem& of, members set) {
 
 /// From the sums of their slow-downs. `capacity`: capacity_of(set).
 void set_speeds(const problem& of, members set, double capacity, const double* slow_down, double* speed) {
-    problem::values unbounded{};
-    bool all_share = true;
+    double taken = 0;
+    members apart = 0;
     for (members rest = set; rest != 0; rest &= rest - 1) {
         const auto i = static_cast<uint32_t>(std::countr_zero(rest));
-        unbounded[i] = 1 / slow_down[i];
-        all_share = all_share && (set & ~of.shares_with[i]) == 0;
+        speed[i] = 1 / slow_down[i];
+        taken += of.demand[i] * speed[i];
+        apart |= set & ~of.shares_with[i];
     }
-    double factor = 1;
-    if (all_share && set != 0)
-        factor = 1 / overload(of, set, capacity, static_cast<uint32_t>(std::countr_zero(set)), unbounded.data());
+    if (apart == 0) {
+        if (taken <= capacity) return;
+        for (members rest = set; rest != 0; rest &= rest - 1)
+            speed[static_cast<uint32_t>(std::countr_zero(rest))] *= capacity / taken;
+        return;
+    }
+    problem::values unbounded;
+    std::copy_n(speed, of.count, unbounded.begin());
     for (members rest = set; rest != 0; rest &= rest - 1) {
         const auto i = static_cast<uint32_t>(std::countr_zero(rest));
-        if (!all_share) {
-            // A pair on other storage says nothing of its own.
-            const double its = capacity > of.capacity ? capacity_of(of, set & of.shares_with[i]) : capacity;
-            factor = 1 / overload(of, set, its, i, unbounded.data());
-        }
-        speed[i] = unbounded[i] * factor;
+        // A pair on other storage says nothing of its own.
+        const double its = capacity > of.capacity ? capacity_of(of, set & of.shares_with[i]) : capacity;
+        speed[i] *= factor_of(of, set, its, i, unbounded.data());
     }
 }
 

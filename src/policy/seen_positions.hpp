@@ -18,15 +18,13 @@ namespace halcyon::policy {
 /// least time.
 class seen_positions {
   public:
-    /// Forgets all. At most so many places, a power of two.
-    void clear(const problem& of, size_t places) {
+    /// Forgets all. Searches of few and of more applications take turns: the room for more stays.
+    void clear(const problem& of) {
         of_ = &of;
-        if (places_.size() != places) {
-            places_.assign(places, {});
-            round_ = 0;
-        }
+        used_ = of.count <= 8 ? size_t{1} << 14 : size_t{1} << 18;
+        if (places_.size() < used_) places_.resize(used_);
         if (++round_ == 0) {
-            places_.assign(places, {});
+            places_.assign(places_.size(), {});
             round_ = 1;
         }
         for (uint32_t i = 0; i < of.count; ++i) scale_[i] = 0x1p30 / of.left_s[i];
@@ -94,11 +92,12 @@ class seen_positions {
             // Never negative, and llround() would be a call of its own.
             mix(static_cast<uint64_t>(left_s[i] * scale_[i] + 0.5));  // NOLINT(bugprone-incorrect-roundings)
         }
-        return (bits >> 20U) & (places_.size() - ways);
+        return (bits >> 20U) & (used_ - ways);
     }
 
     const problem* of_ = nullptr;
     std::vector<place> places_;
+    size_t used_ = 0;  ///< the first of them; a power of two
     uint32_t round_ = 0;
     problem::values scale_{};
 };

@@ -43,7 +43,9 @@ result<void> take_addresses(const coordinator_options& options, coordinator_entr
     entry.reached.listen.clear();
     for (const std::string& text : options.addresses) {
         auto address = parse_socket_address(text);
-        if (!address) return address.why();
+        if (!address) return wrong("--address: " + address.why().message);
+        if (!address->is_any_port() && std::ranges::count(entry.reached.listen, *address) > 0)
+            return wrong("--address " + address->text() + " is given twice");
         entry.reached.listen.push_back(*address);
     }
     if (entry.addresses.empty()) entry.addresses = entry.reached.listen;
@@ -155,10 +157,9 @@ result<coordinator_entry> configured(const coordinator_options& options) {
     }
     if (!options.metrics.empty()) {
         auto address = parse_socket_address(options.metrics);
-        if (!address) return address.why();
+        if (!address) return wrong("--metrics: " + address.why().message);
         entry.reached.metrics = *address;
-        const bool any_port = address->is_tcp() && address->port == 0;
-        if (!any_port && std::ranges::count(entry.reached.listen, *address) > 0)
+        if (!address->is_any_port() && std::ranges::count(entry.reached.listen, *address) > 0)
             return wrong("--metrics " + address->text() + ": clients connect there; expected another address");
     }
     return entry;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 #include <string>
 #include <vector>
@@ -30,6 +31,19 @@ TEST(crc32c, instruction_and_table_agree_on_every_length_and_alignment) {
     for (size_t length = 0; length < bytes.size() - 8; length += length < 100 ? 1 : 1 + random() % 517) {
         const auto part = std::span(bytes).subspan(random() % 8, length);
         ASSERT_EQ(crc32c(part), crc32c_by_table(part)) << length;
+    }
+}
+
+TEST(crc32c, what_is_copied_is_summed) {
+    std::mt19937 random(3);
+    std::vector<std::byte> bytes(512);
+    for (std::byte& b : bytes) b = static_cast<std::byte>(random());
+    for (size_t length = 0; length <= bytes.size(); length += 8) {
+        const auto part = std::span(bytes).first(length);
+        std::vector<std::byte> copied(bytes.size(), std::byte{7});
+        ASSERT_EQ(copy_with_crc32c(copied.data(), part, 5), crc32c(part, 5)) << length;
+        ASSERT_TRUE(std::equal(part.begin(), part.end(), copied.begin())) << length;
+        for (size_t i = length; i < copied.size(); ++i) ASSERT_EQ(copied[i], std::byte{7}) << length;
     }
 }
 

@@ -9,6 +9,7 @@
 #include "coordinate/coordinator/turn_watch.hpp"
 #include "coordinate/protocol/fields.hpp"
 #include "policy/groups.hpp"
+#include "policy/seen_positions.hpp"
 
 namespace halcyon::coordinate {
 namespace {
@@ -179,6 +180,92 @@ TEST(many, that_move_nothing_keep_their_turns_while_nobody_waits) {
     EXPECT_EQ(all.told.counted().stalled_holders, 0U);
 }
 
+TEST(many, that_move_on_targets_of_their_own_stop_for_one_that_wants_all) {
+    settings how = all_may_come();
+    how.rule = policy::rule::interrupt;
+    how.bounds.alternatives = false;
+    how.per_user.connections = 1U << 20U;
+    coordinator told(how, 1, 0);
+    constexpr uint32_t count = 65'535;
+    const auto begin = [&](connection_id id, std::vector<uint32_t> targets) {
+        told.connected(id, 1000, false, 0);
+        told.received(id, conversation::registration_of("job" + std::to_string(id)), 0);
+        inform what = phase_of(1);
+        what.targets = std::move(targets);
+        told.received(id, what, 0);
+    };
+    for (uint32_t id = 1; id <= count; ++id) begin(id, {id});
+    told.advance(0);
+    ASSERT_EQ(told.counted().grants, count);
+    begin(count + 1, {});
+    told.advance(0);
+    EXPECT_EQ(told.counted().recalls, count);
+}
+
+TEST(many, that_have_waited_for_too_long_move_together) {
+    constexpr uint32_t count = 65'536, decisions = 200;
+    std::vector<policy::application> all(count);
+    for (uint32_t i = 0; i < count; ++i) {
+        all[i].id = i + 1;
+        all[i].state = policy::movement::moving;
+        all[i].arrived_s = i;
+        all[i].since_s = count;
+        all[i].waited_s = 40;
+        all[i].alone_s = all[i].left_s = 1;
+    }
+    policy::settings how;
+    how.alternatives = false;
+    policy::decider some;
+    for (uint32_t i = 0; i < decisions; ++i) {
+        const policy::decision& made =
+            some.decide({all}, policy::rule::interfere, policy::metric::sum_of_times, count, how);
+        ASSERT_EQ(made.move.size(), count);
+    }
+}
+
+TEST(many, that_share_nothing_move_beside_one_that_waits_for_all_under_dynamic) {
+    constexpr uint32_t count = 32'768, decisions = 40;
+    std::vector<policy::application> all(count + 1);
+    for (uint32_t i = 0; i < count; ++i) {
+        all[i].id = i + 1;
+        all[i].state = policy::movement::moving;
+        all[i].arrived_s = i;
+        all[i].since_s = count;
+        all[i].alone_s = all[i].left_s = 1;
+        all[i].targets = {i, i + count};
+    }
+    all[count].id = count + 1;
+    all[count].state = policy::movement::waiting;
+    all[count].arrived_s = all[count].since_s = count;
+    all[count].alone_s = all[count].left_s = 1e6;
+    policy::settings how;
+    how.alternatives = false;
+    policy::decider some;
+    for (uint32_t i = 0; i < decisions; ++i) {
+        const policy::decision& made =
+            some.decide({all}, policy::rule::dynamic, policy::metric::sum_of_times, count, how);
+        ASSERT_EQ(made.move.size(), count);
+        ASSERT_TRUE(made.stop.empty());
+    }
+}
+
+TEST(many, searches_of_few_and_of_more_applications_take_turns) {
+    policy::seen_positions seen;
+    policy::problem few, more;
+    few.count = 8;
+    more.count = 9;
+    few.left_s.fill(1);
+    more.left_s.fill(1);
+    for (int i = 0; i < 100'000; ++i) {
+        for (const policy::problem* const of : {&few, &more}) {
+            seen.clear(*of);
+            ASSERT_LT(seen.least_cost(3, of->left_s, 0), 0) << "nothing is known of it";
+            seen.learn(3, of->left_s, 0, 5);
+            ASSERT_EQ(seen.least_cost(3, of->left_s, 0), 5);
+        }
+    }
+}
+
 TEST(many, share_targets_each_with_the_next_one_and_are_decided_about_together) {
     constexpr uint32_t count = 65'536, decisions = 15;
     std::vector<policy::application> all(count);
@@ -276,7 +363,7 @@ class large_job {
         each_says(between_s, [&](agent& one) { of.released(all, its(), one, release{1}, now(), out); });
     }
     void stop(double between_s) {
-        of.recall(all, its(), now(), out);
+        of.recall(all, its(), 0, now(), out);
         each_says(between_s, [&](agent& one) { of.answered(all, its(), one, stopping{lease, 1}, now(), out); });
         each_says(between_s, [&](agent& one) { of.stopped(all, its(), one, stopped{lease}, now(), out); });
     }
@@ -321,6 +408,26 @@ TEST_F(very_large_job, loses_all_of_its_nodes_together) {
     turn_watch(a.how).expire(a.all, a.of, a.by_user, {2, 2}, a.out);
     EXPECT_TRUE(a.all.jobs().empty());
     EXPECT_EQ(a.out.counted.lost_holders, 1U);
+}
+
+TEST(many, nodes_of_one_job_register) {
+    const settings how = conversation::quick(policy::rule::fcfs);
+    registry all(how);
+    constexpr connection_id nodes = 131'072;
+    const auto admit = [&](connection_id id) {
+        return all
+            .admit(*all.find_peer(id), conversation::registration_of("A", "n" + std::to_string(id)), 0,
+                   [] { return true; })
+            .how;
+    };
+    for (connection_id id = 1; id <= nodes; ++id) {
+        peer one;
+        one.id = id;
+        all.connect(one);
+        ASSERT_EQ(admit(id), id == 1 ? registry::admission::new_application : registry::admission::new_agent);
+    }
+    for (connection_id id = 1; id <= nodes; ++id) ASSERT_EQ(admit(id), registry::admission::same_agent);
+    EXPECT_EQ(all.jobs().begin()->second.agents.size(), nodes);
 }
 
 TEST(many, nodes_of_one_job_have_a_turn_whose_time_and_cost_count_to_the_end) {

@@ -113,6 +113,39 @@ TEST(decide, lets_those_move_in_order_that_share_nothing_with_one_that_moves_alr
     }
 }
 
+TEST(decide, lets_any_number_move_that_share_nothing_beside_one_that_waits_for_all) {
+    constexpr uint64_t count = 30;
+    std::vector<application> all;
+    ids expected;
+    for (uint64_t id = 1; id <= count; ++id) {
+        all.push_back(moving(id, 0, 20, 10 + static_cast<double>(id % 7)));
+        all.back().targets = {static_cast<uint32_t>(id), static_cast<uint32_t>(id + 100)};
+        expected.push_back(id);
+    }
+    all.push_back(waiting(count + 1, 1, 10'000));
+    for (const rule by : {rule::fcfs, rule::delay, rule::fair_share, rule::set_10, rule::dynamic}) {
+        decision made = decide_about(all, by, 2, metric::sum_of_times, patient());
+        std::ranges::sort(made.move);
+        EXPECT_EQ(made.move, expected) << name_of(by);
+        EXPECT_TRUE(made.stop.empty()) << name_of(by);
+        EXPECT_EQ(made.groups.size(), 1U);
+    }
+}
+
+TEST(dynamic, lets_those_begin_by_smiths_rule_that_share_nothing_with_those_that_move) {
+    std::vector<application> all;
+    for (uint64_t id = 1; id <= 40; ++id) {  // two at each target, of which the second one is shorter
+        all.push_back(waiting(id, static_cast<double>(id), id % 2 == 0 ? 5 : 6));
+        all.back().targets = {static_cast<uint32_t>((id + 1) / 2)};
+    }
+    all.push_back(waiting(41, 41, 10'000));
+    decision made = decide_about(all, rule::dynamic, 42, metric::sum_of_times, patient());
+    ids expected;
+    for (uint64_t id = 2; id <= 40; id += 2) expected.push_back(id);
+    std::ranges::sort(made.move);
+    EXPECT_EQ(made.move, expected);
+}
+
 TEST(decide, does_not_keep_those_apart_that_meet_a_third) {
     // 2 uses the targets of both; whoever of 1 and 3 moves leaves the other's alone.
     std::vector<application> all{waiting(1, 0, 5), waiting(2, 1, 5), waiting(3, 2, 5)};

@@ -127,6 +127,20 @@ TEST(exact_search, finds_what_brute_force_finds_where_some_are_alike) {
     }
 }
 
+/// The coordinator bounds the time of a decision by positions.
+TEST(exact_search, counts_a_position_with_many_present_as_often_as_its_sets_take_time) {
+    std::mt19937_64 random(12);
+    exact_search search;
+    speed_table speeds;
+    for (const uint32_t count : {8U, 9U, 12U}) {
+        const problem some = random_problem(random, count, kind_of(6));
+        speeds.fill(some);
+        const plan found = search.solve(some, speeds, nothing_known, 2);
+        EXPECT_FALSE(found.complete);
+        EXPECT_EQ(found.nodes, count == 8 ? 3U : (1U << count) / 32) << count;
+    }
+}
+
 TEST(exact_search, stops_at_the_limit_and_says_so) {
     std::mt19937_64 random(10);
     const problem some = random_problem(random, 8, kind_of(6));

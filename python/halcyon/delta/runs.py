@@ -1,10 +1,8 @@
 """One run: one command alone, or both with their starts of I/O so far apart as wanted."""
 
-import shutil
-import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +11,7 @@ from halcyon.delta.gate import Gate, Gathered
 from halcyon.delta.identity import boot, programs
 from halcyon.delta.io_time import PAUSE_S, Phase, io_time
 from halcyon.delta.link_share import link_share
+from halcyon.delta.run_folder import run_folder
 from halcyon.delta.turns import UNCOORDINATED, coordinator
 from halcyon.errors import HalcyonSystemError, UsageError
 from halcyon.layers.coordination import Coordination, read_turns
@@ -227,16 +226,6 @@ def _prepare(place: Place, setup: Setup) -> None:
     if done.returncode != 0:
         said = (done.stderr or done.stdout).strip()
         raise UsageError(f"--before: `{setup.before}` ended with {done.returncode}: {said or 'it said nothing'}")
-
-
-@contextmanager
-def run_folder() -> Iterator[Path]:
-    """Short, since names of sockets are; gone afterwards."""
-    folder = Path(tempfile.mkdtemp(prefix="halcyon-delta-"))
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def await_arrival(held: Sequence[Held], limit_s: float) -> None:

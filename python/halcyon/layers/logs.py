@@ -1,6 +1,8 @@
 """Which directories a command's processes see as such of log containers, and what came of it."""
 
 import os
+import re
+import stat
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,9 +15,10 @@ from halcyon.quantities import parse_bytes, plural
 MOST_DIRECTORIES = 4
 """mounts.hpp has no more."""
 
-MARKERS = ("halcyon-container", ".plfsaccess113918400")
-"""Files that make a directory a container: ours, and PLFS's."""
-
+MARKER, PLFS_MARKER = "halcyon-container", ".plfsaccess113918400"
+"""Plain files that make a directory a container, and one of PLFS."""
+MARKER_BEGINS = b"halcyon log container\n"
+_PART = re.compile(r"halcyon-descriptor|hostdir\.\d+")
 
 LONGEST_STAGE = 512
 """Bytes; staged_data.hpp has room for no longer ones."""
@@ -63,6 +66,8 @@ class Logs:
     """Directories over which the logs of each container are spread; none: in the container."""
     per_node: bool = False
     """The processes of a node write one log together, where the file system has second names for files."""
+    checks: bool = False
+    """Writers leave sums over the data, and who reads compares data with them."""
 
     def variables(self) -> dict[str, str]:
         """UsageError: one of them is no directory, or lies in a container; there are too many; the stage can be none.
@@ -89,10 +94,15 @@ class Logs:
             raise UsageError(f"--log: {needed} directories{linked}; expected {MOST_DIRECTORIES} or fewer")
         if self.stage and self.per_node:
             raise UsageError("--logs-per node: with --stage each process has a log of its own; leave one of them out")
+        if self.checks and self.per_node:
+            raise UsageError(
+                "--logs-per node: with --log-checks each process has a log of its own; leave one of them out"
+            )
         return {
             "HALCYON_LOG": ":".join(paths),
             **({"HALCYON_LOG_BACKENDS": ":".join(map(_backend, self.backends))} if self.backends else {}),
             **({"HALCYON_LOG_PER": "node"} if self.per_node else {}),
+            **({"HALCYON_LOG_CHECKS": "1"} if self.checks else {}),
             **(self.stage.variables(paths) if self.stage else {}),
         }
 
@@ -110,8 +120,28 @@ def _backend(given: str) -> str:
 
 
 def is_container(path: Path) -> bool:
-    """Whether this directory stands for a file."""
-    return any((path / marker).exists() for marker in MARKERS)
+    """Whether this directory stands for a file: as marking.hpp, for who has no compiled modules."""
+    return _is_marked_as_ours(path) or _is_plain_file(path / PLFS_MARKER)
+
+
+def _is_marked_as_ours(path: Path) -> bool:
+    if not _is_plain_file(path / MARKER):
+        return False
+    try:
+        with (path / MARKER).open("rb") as marker:
+            if marker.read(len(MARKER_BEGINS)) == MARKER_BEGINS:
+                return True
+        # A marker that was damaged, where the rest of a container is there.
+        return any(_PART.fullmatch(each.name) for each in path.iterdir())
+    except OSError:
+        return True
+
+
+def _is_plain_file(path: Path) -> bool:
+    try:
+        return stat.S_ISREG(path.lstat().st_mode)
+    except OSError:
+        return False
 
 
 def container_above(path: Path) -> Path | None:

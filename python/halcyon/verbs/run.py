@@ -140,6 +140,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "one together, which is less load for storage targets",
     )
     parser.add_argument(
+        "--log-checks",
+        action="store_true",
+        default=None,
+        help="--log: check sums over the data are written, too, and compared when data are read: damage is EIO, never "
+        "wrong bytes",
+    )
+    parser.add_argument(
         "--log-targets",
         metavar="N",
         type=int,
@@ -226,8 +233,9 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.stage is not None:
         stage = Stage(arguments.stage, arguments.stage_rate or "0", takes_turns="coordinate" in layers)
     backends = tuple(one for one in (arguments.backends or "").split(",") if one)
-    logs = Logs(tuple(arguments.log), stage, backends, arguments.logs_per == "node") if arguments.log else None
-    for option in ("stage", "backends", "logs_per", "log_targets", "log_load"):
+    per_node, checks = arguments.logs_per == "node", bool(arguments.log_checks)
+    logs = Logs(tuple(arguments.log), stage, backends, per_node, checks) if arguments.log else None
+    for option in ("stage", "backends", "logs_per", "log_checks", "log_targets", "log_load"):
         if logs is None and getattr(arguments, option) is not None:
             raise UsageError(f"--{option.replace('_', '-')} says something about log containers: add --log DIR")
     if arguments.stage_rate is not None and stage is None:

@@ -31,7 +31,8 @@ struct listen_options {
 class listening_socket {
   public:
     /// Failure (unavailable): the address is in use, by a process that the message names where the system tells; or it
-    /// is a TCP address, MUNGE cannot be used here, and `insecure` is not set. Usage: the path is another kind of file.
+    /// is a TCP address, MUNGE cannot be used here, and `insecure` is not set. System: the path is another kind of
+    /// file.
     static result<listening_socket> open(const socket_address& address, const listen_options& options);
 
     struct accepted {

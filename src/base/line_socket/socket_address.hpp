@@ -22,6 +22,8 @@ struct socket_address {
     uint16_t port = 0;  ///< TCP. 0: when listening, the system chooses one
 
     [[nodiscard]] bool is_tcp() const { return kind == family::tcp; }
+    /// To listen at a port that the system chooses, another one each time.
+    [[nodiscard]] bool is_any_port() const { return is_tcp() && port == 0; }
     /// As parse_socket_address() reads it.
     [[nodiscard]] std::string text() const;
 

@@ -45,8 +45,9 @@ result<void> remove_stale(const socket_address& address) {
     if (::lstat(address.name.c_str(), &there) != 0)
         return errno == ENOENT ? result<void>() : system_failure(address.text(), errno);
     if (!S_ISSOCK(there.st_mode))
-        return failure{error_kind::usage,
-                       address.text() + ": the file is there and is no socket; remove it, or choose another path", 0};
+        return failure{error_kind::system,
+                       address.text() + ": the file is there and is no socket; remove it, or choose another path",
+                       EEXIST};
     auto live = live_listener(address);
     if (!live) return live.why();
     if (*live) return **live;

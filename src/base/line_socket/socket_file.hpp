@@ -20,8 +20,8 @@ class socket_file {
     /// whatever the process's umask. The file of a dead process is replaced; this is safe among processes of a user
     /// that use this function, which take turns (socket_claim.hpp).
     ///
-    /// Failure (unavailable): a live process listens there, which the message names. Usage: the path is something else
-    /// than a socket. System: the directory or the old file refuses.
+    /// Failure (unavailable): a live process listens there, which the message names. System: the path is something
+    /// else than a socket (EEXIST), or the directory or the old file refuses.
     /// Waits for its turn for `patience` at most.
     static result<socket_file> listen(int socket, const socket_address& address, mode_t permissions, int backlog,
                                       std::chrono::milliseconds patience);

@@ -34,18 +34,15 @@ int64_t at_position(int fd, int64_t bytes, Transfer transfer) {
     return moved;
 }
 
-inline int64_t read_here(const owned_file& file, int fd, const iovec* pieces, int count) {
+/// `bytes`: of all pieces, which nobody has to be asked about.
+inline int64_t read_here(const owned_file& file, int fd, const iovec* pieces, int count, int64_t bytes) {
     if (!file.may_read()) return -EBADF;
-    const int64_t bytes = total_of(pieces, count);
-    return bytes < 0 ? bytes : at_position(fd, bytes, [&](int64_t offset) {
-        return int64_t{file.backend().read(file.opened(), pieces, count, offset)};
-    });
+    return at_position(
+        fd, bytes, [&](int64_t offset) { return int64_t{file.backend().read(file.opened(), pieces, count, offset)}; });
 }
 
-inline int64_t write_here(const owned_file& file, int fd, const iovec* pieces, int count) {
+inline int64_t write_here(const owned_file& file, int fd, const iovec* pieces, int count, int64_t bytes) {
     if (!file.may_write()) return -EBADF;
-    const int64_t bytes = total_of(pieces, count);
-    if (bytes < 0) return bytes;
     if (!file.appends())
         return at_position(fd, bytes, [&](int64_t offset) {
             return int64_t{file.backend().write(file.opened(), pieces, count, offset)};
@@ -54,6 +51,25 @@ inline int64_t write_here(const owned_file& file, int fd, const iovec* pieces, i
     const int64_t moved = file.backend().append(file.opened(), pieces, count, offset);
     if (moved > 0) direct::lseek(fd, offset + moved, SEEK_SET);
     return moved;
+}
+
+/// Of an application's pieces.
+inline int64_t read_here(const owned_file& file, int fd, const iovec* pieces, int count) {
+    if (!file.may_read()) return -EBADF;
+    const int64_t bytes = total_of(pieces, count);
+    return bytes < 0 ? bytes : read_here(file, fd, pieces, count, bytes);
+}
+inline int64_t write_here(const owned_file& file, int fd, const iovec* pieces, int count) {
+    if (!file.may_write()) return -EBADF;
+    const int64_t bytes = total_of(pieces, count);
+    return bytes < 0 ? bytes : write_here(file, fd, pieces, count, bytes);
+}
+/// Of one piece that the caller made.
+inline int64_t read_here(const owned_file& file, int fd, const iovec& piece) {
+    return read_here(file, fd, &piece, 1, static_cast<int64_t>(piece.iov_len));
+}
+inline int64_t write_here(const owned_file& file, int fd, const iovec& piece) {
+    return write_here(file, fd, &piece, 1, static_cast<int64_t>(piece.iov_len));
 }
 
 inline int64_t read_from(const owned_file& file, const iovec* pieces, int count, int64_t offset) {

@@ -150,12 +150,11 @@ void parse_limits(const config_value& from, settings& how, service& reached) {
     if (const auto v = from.find("buffer")) reached.most_buffered_bytes_per_user = size(*v, int64_t{1} << 20U);
 }
 
-/// The daemon listens there for Prometheus alone. A port that the system chooses is another one each time.
+/// The daemon listens there for Prometheus alone.
 socket_address metrics_of(const config_value& value, const coordinator_entry& entry) {
     socket_address given = address_of(value);
-    const bool any_port = given.is_tcp() && given.port == 0;
     for (const auto* const of_clients : {&entry.addresses, &entry.reached.listen})
-        if (!any_port && std::ranges::find(*of_clients, given) != of_clients->end())
+        if (!given.is_any_port() && std::ranges::find(*of_clients, given) != of_clients->end())
             value.refuse("'" + given.text() + "' is an address of this coordinator's clients ('" +
                          (of_clients == &entry.addresses ? "address" : "listen") + "'); expected another one");
     return given;
@@ -163,8 +162,14 @@ socket_address metrics_of(const config_value& value, const coordinator_entry& en
 
 void parse_service(const config_value& from, coordinator_entry& entry) {
     service& reached = entry.reached;
-    if (const auto v = from.find("listen"))
-        for (const config_value& each : v->items()) reached.listen.push_back(address_of(each));
+    if (const auto v = from.find("listen")) {
+        for (const config_value& each : v->items()) {
+            const socket_address given = address_of(each);
+            if (!given.is_any_port() && std::ranges::count(reached.listen, given) > 0)
+                each.refuse("'" + given.text() + "' is there twice");
+            reached.listen.push_back(given);
+        }
+    }
     if (reached.listen.empty() && entry.addresses.size() == 1) reached.listen = entry.addresses;
     if (const auto v = from.find("socket-permissions")) reached.permissions = permissions_of(*v);
     if (const auto v = from.find("insecure")) reached.insecure = v->boolean();
@@ -179,7 +184,7 @@ void parse_service(const config_value& from, coordinator_entry& entry) {
 /// Where a daemon is found: one that does not run yet.
 socket_address fixed_address_of(const config_value& value) {
     socket_address given = address_of(value);
-    if (given.is_tcp() && given.port == 0)
+    if (given.is_any_port())
         value.refuse("'" + given.text() + "'; expected a port, since nobody could find one that the system chooses");
     return given;
 }

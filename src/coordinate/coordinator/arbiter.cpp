@@ -2,15 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 
+#include "coordinate/coordinator/longest_waits.hpp"
+#include "coordinate/coordinator/turn_holders.hpp"
 #include "policy/sound_values.hpp"
 
 namespace halcyon::coordinate {
 
 namespace {
 
-constexpr size_t most_holders_told = 8;
 /// That a look ahead may decide about, for all decisions together: a millisecond or two.
 constexpr size_t most_looked_at = 2048;
 
@@ -91,11 +93,13 @@ bool arbiter::is_anybody_in_the_way_of(uint64_t id) {
 void arbiter::carry_out(registry& all, phases& of, const policy::decision& what, moment at, outbox& out) {
     granted_.clear();
     recalled_.clear();
+    std::optional<longest_waits> waits;
     for (const uint64_t id : what.stop) {
         job* const one = all.find_job(id);
         if (one == nullptr || one->has.stage() != turn_stage::held) continue;
         if (of.relearning(at)) continue;  // nobody could be given its turn yet
-        of.recall(all, *one, at, out);
+        if (!waits) waits.emplace(all, at.now_s);
+        of.recall(all, *one, waits->at(one->targets), at, out);
         recalled_.push_back(id);
     }
     if (!recalled_.empty()) interruption_.recalled(at.now_s);
@@ -134,7 +138,9 @@ void arbiter::care_for_standing(registry& all, phases& of, moment at, outbox& ou
         turn_keeper::tell_registered(*one, all.jobs().size() - 1, out);
         if (one->has.stage() == turn_stage::standing) standing.push_back(one);
     }
-    for (job* const one : standing) of.recall(all, *one, at, out);
+    if (standing.empty()) return;
+    const longest_waits waits(all, at.now_s);
+    for (job* const one : standing) of.recall(all, *one, waits.at(one->targets), at, out);
 }
 
 /// One entry for each group in which a turn was given or recalled.
@@ -201,13 +207,11 @@ void arbiter::tell_waits(registry& all, const phases& of, const users& by_user, 
         if (is_untold || all_of_them) untold.push_back(&one);
     }
     if (untold.empty()) return;
-    std::vector<std::string> holders;
-    for (const uint64_t id : all.active())
-        if (const job& one = all.jobs().at(id); one.moves() && holders.size() < most_holders_told)
-            holders.push_back(one.name);
+    const turn_holders holders(all);
     waits_.look(all, by_user, how_, outlook(of, all_of_them ? most_looked_at : 0, at.now_s), decider_.asked);
     for (job* const waiting : untold) {
         const double expected_s = waits_.of(waiting->id);
+        std::optional<std::vector<std::string>> beside;
         for (agent& one : waiting->agents) {
             if (!one.phase || one.connection == 0) continue;
             const double told_s = std::max(0.0, one.wait_told_s - (at.now_s - one.wait_told_at_s));
@@ -215,7 +219,8 @@ void arbiter::tell_waits(registry& all, const phases& of, const users& by_user, 
                 continue;
             one.wait_told_s = expected_s;
             one.wait_told_at_s = at.now_s;
-            out.send(one.connection, wait{one.phase->phase, expected_s, holders, in_phase});
+            if (!beside) beside = holders.at(waiting->targets);
+            out.send(one.connection, wait{one.phase->phase, expected_s, *beside, in_phase});
         }
     }
 }

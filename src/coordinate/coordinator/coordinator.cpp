@@ -109,9 +109,15 @@ void coordinator::parts::answer_top(const peer& to) {
     out.send(to.id, end{});
 }
 
-/// Decisions compare the targets of applications: one user may not make that take long.
-bool coordinator::parts::may_list(const job& of, size_t targets) const {
-    return targets == 0 || all.targets_of(of.user) + targets <= how.per_user.targets;
+/// Decisions compare the targets of applications: one user may not make that take long. Agents tell again what the
+/// application lists already. Of one in a phase on all targets, none are kept.
+bool coordinator::parts::may_list(const job& of, std::vector<uint32_t> targets) const {
+    if (of.in_phase() && of.targets.empty()) return true;
+    std::ranges::sort(targets);
+    const auto again = std::ranges::unique(targets);
+    targets.erase(again.begin(), again.end());
+    std::erase_if(targets, [&](uint32_t one) { return std::ranges::binary_search(of.targets, one); });
+    return targets.empty() || all.targets_of(of.user) + targets.size() <= how.per_user.targets;
 }
 
 void coordinator::parts::understand(peer& from, const to_coordinator& message, moment at) {
@@ -137,7 +143,7 @@ void coordinator::parts::understand(peer& from, const to_coordinator& message, m
     }
     agent& by = *registry::find_agent(*of, from.agent);
     if (const auto* const said = std::get_if<inform>(&message)) {
-        if (may_list(*of, said->targets.size())) return phase.informed(all, *of, by, *said, at, out);
+        if (may_list(*of, said->targets)) return phase.informed(all, *of, by, *said, at, out);
         ++out.counted.dropped_targets;
         inform of_all = *said;
         of_all.targets.clear();

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "coordinate/coordinator/arbiter.hpp"
 #include "coordinate/coordinator/coordinator.hpp"
@@ -24,7 +26,7 @@ struct coordinator::parts {
     void close(connection_id id, bool at_once);
     void refuse(const peer& from, uint64_t& count, std::string reason);
     void understand(peer& from, const to_coordinator& message, moment at);
-    [[nodiscard]] bool may_list(const job& of, size_t targets) const;
+    [[nodiscard]] bool may_list(const job& of, std::vector<uint32_t> targets) const;
     void admit(peer& from, const registration& what);
     void answer_top(const peer& to);
     void reserve_job(const peer& from, const reserve& what, moment at);

@@ -26,17 +26,6 @@ bool somebody_has_turn_beside(const registry& all, const job& of) {
     });
 }
 
-/// In one piece, of those that wait for storage of `of`.
-double longest_wait_s(const registry& all, const job& of, double now_s) {
-    double longest_s = 0;
-    for (const uint64_t id : all.active()) {
-        const job& one = all.jobs().at(id);
-        if (one.has.any() || !one.in_phase() || !one.connected()) continue;
-        if (policy::share_targets(of.targets, one.targets)) longest_s = std::max(longest_s, now_s - one.since_s);
-    }
-    return longest_s;
-}
-
 }  // namespace
 
 phases::phases(const settings& how, uint64_t epoch, moment begin)
@@ -366,8 +355,8 @@ void phases::grant(registry& all, job& to, moment at, outbox& out) {
     settle(all, to, at.now_s);
 }
 
-void phases::recall(registry& all, job& from, moment at, outbox& out) {
-    turns_.recall(from, longest_wait_s(all, from, at.now_s), at.heard_s, out);
+void phases::recall(registry& all, job& from, double waited_s, moment at, outbox& out) {
+    turns_.recall(from, waited_s, at.heard_s, out);
     from.recalled_s = at.now_s;
     settle(all, from, at.now_s);
 }

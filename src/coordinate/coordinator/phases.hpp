@@ -57,7 +57,8 @@ class phases {
 
     // For the arbiter.
     void grant(registry& all, job& to, moment at, outbox& out);
-    void recall(registry& all, job& from, moment at, outbox& out);
+    /// `waited_s`: for so long somebody has waited for its storage.
+    void recall(registry& all, job& from, double waited_s, moment at, outbox& out);
     void offer_standing(registry& all, job& to, moment at, outbox& out);
     /// To all that move, how many move beside them.
     void tell_others(registry& all, outbox& out) { movers_.tell(all, out); }

@@ -48,22 +48,22 @@ job& registry::add_job(const registration& what, uint32_t user) {
 }
 
 registry::admitted registry::join(peer& from, job& to, const registration& what, double stale_by_heard_s) {
-    const auto same_node = std::ranges::find_if(
-        to.agents, [&](const agent& one) { return one.node == what.node && one.mount == what.mount; });
-    if (from.agent != 0 && (same_node == to.agents.end() || same_node->id != from.agent))
-        return {admission::wrong_token};
+    const place where{to.id, what.mount, what.node};
+    const auto known = agents_.find(where);
+    if (from.agent != 0 && (known == agents_.end() || known->second != from.agent)) return {admission::wrong_token};
     admitted done{admission::new_agent};
-    const bool is_new = same_node == to.agents.end();
+    const bool is_new = known == agents_.end();
     if (is_new) {
         agent made;
         made.id = next_id_++;
         made.node = what.node;
         made.mount = what.mount;
+        agents_[where] = made.id;
         to.agents.push_back(std::move(made));
     } else {
         done.how = from.agent != 0 ? admission::same_agent : admission::agent_back;
     }
-    agent& one = is_new ? to.agents.back() : *same_node;
+    agent& one = is_new ? to.agents.back() : *find_agent(to, known->second);
     if (done.how == admission::agent_back) {
         done.displaced = one.connection;
         if (peer* const before = find_peer(one.connection)) before->job = before->agent = 0;
@@ -97,6 +97,7 @@ void registry::remove_agent(job& of, uint64_t agent_id) {
     of.has.gone(agent_id);
     of.end_phase(*one);
     if (peer* const by = find_peer(one->connection)) by->job = by->agent = 0;
+    agents_.erase(place{of.id, one->mount, one->node});
     of.agents.erase(of.agents.begin() + (one - of.agents.data()));
 }
 

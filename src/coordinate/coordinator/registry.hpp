@@ -72,6 +72,14 @@ class registry {
     void note_state(job& of, double now_s);
 
   private:
+    /// Of an agent: there is one on each node of a job, for each mount.
+    struct place {
+        uint64_t job = 0;
+        uint64_t mount = 0;
+        std::string node;
+        auto operator<=>(const place&) const = default;
+    };
+
     admitted join(peer& from, job& to, const registration& what, double stale_by_heard_s);
     job& add_job(const registration& what, uint32_t user);
 
@@ -80,6 +88,7 @@ class registry {
     std::map<connection_id, peer> peers_;
     std::map<uint64_t, job> jobs_;
     std::map<std::string, uint64_t, std::less<>> by_name_;
+    std::map<place, uint64_t> agents_;  ///< their numbers: a job may have thousands
     std::set<uint64_t> active_;
     std::map<uint32_t, size_t> targets_of_user_;  ///< of users that list any
     uint64_t next_id_ = 1;

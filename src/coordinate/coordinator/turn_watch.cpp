@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <ranges>
+#include <vector>
 
 namespace halcyon::coordinate {
 
@@ -11,10 +12,12 @@ bool waits(const job& one) {
     return !one.has.any() && one.in_phase() && one.connected();
 }
 
-policy::target_groups find_wanted(const registry& all) {
+/// By those that wait and of which `counts` says so.
+template <class Counts>
+policy::target_groups find_wanted(const registry& all, Counts counts) {
     policy::target_groups found;
     for (const uint64_t id : all.active())
-        if (const job& one = all.jobs().at(id); waits(one)) found.add(one.targets);
+        if (const job& one = all.jobs().at(id); waits(one) && counts(one)) found.add(one.targets);
     return found;
 }
 
@@ -47,19 +50,21 @@ void turn_watch::take_away(registry& all, phases& of, job& from, const char* rea
 /// that it moves some has the time that punish() leaves it.
 void turn_watch::take_unused_turns(registry& all, phases& of, users& by_user, moment at, outbox& out) const {
     constexpr double first_bytes_s = 0.05;
-    job* idle = nullptr;
-    bool anybody_waits = false;
+    std::vector<job*> idle;
     for (const uint64_t id : all.active()) {
         job& one = *all.find_job(id);
         const bool nothing_yet = one.moved_heard_s <= one.turn_heard_s && at.heard_s - one.turn_heard_s > first_bytes_s;
         const bool syncs = one.proven && one.calls_under_way();
         if (one.has.stage() == turn_stage::held && nothing_yet && !syncs && by_user.is_on_probation(one, at.now_s))
-            idle = &one;
-        anybody_waits = anybody_waits || (one.in_phase() && !one.has.any() && !by_user.barred(one, at.now_s));
+            idle.push_back(&one);
     }
-    if (idle == nullptr || !anybody_waits) return;
-    ++out.counted.stalled_holders;
-    take_away(all, of, *idle, "nothing was moved, and others wait", by_user, at, out);
+    if (idle.empty()) return;
+    policy::target_groups wanted = find_wanted(all, [&](const job& one) { return !by_user.barred(one, at.now_s); });
+    for (job* const one : idle) {
+        if (wanted.group_at(one->targets) == policy::target_groups::nobody) continue;
+        ++out.counted.stalled_holders;
+        take_away(all, of, *one, "nothing was moved, and others wait", by_user, at, out);
+    }
 }
 
 /// When its calls under way were last such that they had not had the time that their bytes need.
@@ -75,7 +80,7 @@ void turn_watch::punish(registry& all, phases& of, job& one, wanted_targets& wan
     const double stalled_s = on_probation ? std::min(how_.stalled_s, 2 * how_.heartbeat_s) : how_.stalled_s;
     const double early_s = on_probation ? how_.stop_s - std::min(how_.stop_s, 2 * how_.heartbeat_s) : 0;
     if (one.has.stage() == turn_stage::held && at.heard_s - one.moved_heard_s > stalled_s) {
-        if (!wanted) wanted = find_wanted(all);
+        if (!wanted) wanted = find_wanted(all, [](const job&) { return true; });
         if (wanted->group_at(one.targets) == policy::target_groups::nobody) return;
         const double waits_since_s = first_waiter_heard_s(all, one);
         double since_s = std::max(one.moved_heard_s, busy_heard_s(one));

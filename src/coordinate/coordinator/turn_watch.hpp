@@ -20,8 +20,8 @@ class turn_watch {
 
     /// Looks at everybody.
     void expire(registry& all, phases& of, users& by_user, moment at, outbox& out) const;
-    /// Takes the turn from applications on probation that have moved nothing yet, where anybody else waits. Not under
-    /// a call of one that has moved bytes in a turn before.
+    /// Takes the turn from applications on probation that have moved nothing yet, where anybody else waits for their
+    /// storage. Not under a call of one that has moved bytes in a turn before.
     void take_unused_turns(registry& all, phases& of, users& by_user, moment at, outbox& out) const;
 
   private:

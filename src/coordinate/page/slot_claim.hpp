@@ -48,9 +48,11 @@ inline void forget_program_before(process_slot& slot, size_t file_system) {
     phase_targets(slot.targets[file_system]).forget(part.moved + part.unasked);
 }
 
-/// The program that the process runs now counts in its place, from which what was left there is gone.
+/// The program that the process runs now counts in its place, from which what was left there is gone. The program
+/// before may have had a layer that this one lacks.
 inline void note_program(process_slot& slot) {
     const uint64_t runs = life_of_process(process_slot::pid_of(slot.owner.load(std::memory_order_relaxed))).program;
+    if (slot.by_itself.program.load() != runs) slot.by_itself.layer.store(0);
     slot.by_itself.program.store(runs, std::memory_order_release);
 }
 

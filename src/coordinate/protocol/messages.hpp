@@ -244,7 +244,7 @@ struct wait {
     static constexpr std::string_view type = "wait";
     uint64_t phase = 0;
     double expected_s = 0;
-    std::vector<std::string> holders = {};  ///< jobs that have the turn, the first eight
+    std::vector<std::string> holders = {};  ///< jobs that have the turn at its storage, the first eight
     int64_t in_phase = 0;                   ///< ? applications that are in a phase, this one included; 0: not known
     bool operator==(const wait&) const = default;
 };

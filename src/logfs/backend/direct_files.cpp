@@ -133,10 +133,19 @@ class direct_file_calls final : public file_calls {
         if (direct::fstatfs(fd, &system) != 0) return false;
         return is_rewritten_in_place(static_cast<uint32_t>(system.f_type));
     }
+    int64_t free_bytes(int fd) override {
+        struct statfs system {};
+        const long done = direct::fstatfs(fd, &system);
+        return done != 0 ? done : static_cast<int64_t>(system.f_bavail) * static_cast<int64_t>(system.f_bsize);
+    }
     void* map(int fd, int64_t offset, size_t bytes, int& error) override {
         const long at =
             direct::call(SYS_mmap, 0, static_cast<long>(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
         error = is_error(at) ? static_cast<int>(-at) : 0;
+        return is_error(at) ? nullptr : reinterpret_cast<void*>(at);
+    }
+    void* map_pages(int fd, int64_t offset, size_t bytes) override {
+        const long at = direct::call(SYS_mmap, 0, static_cast<long>(bytes), PROT_READ, MAP_PRIVATE, fd, offset);
         return is_error(at) ? nullptr : reinterpret_cast<void*>(at);
     }
     void unmap(void* at, size_t bytes) override {

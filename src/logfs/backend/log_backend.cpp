@@ -18,7 +18,9 @@
 #include "logfs/backend/direct_files.hpp"
 #include "logfs/backend/node_use.hpp"
 #include "logfs/backend/remove_tree.hpp"
+#include "logfs/container/directory/marking.hpp"
 #include "logfs/container/format/dropping_name.hpp"
+#include "logfs/container/format/plfs_format.hpp"
 
 namespace halcyon::logfs {
 
@@ -79,15 +81,11 @@ int expect_access(int container, bool is_plfs, int flags) {
     const bool cuts = (flags & O_TRUNC) != 0;
     const int access = cuts && (flags & O_ACCMODE) == O_RDONLY ? O_RDWR : flags & O_ACCMODE;
     if (is_plfs && access != O_RDONLY) return -EROFS;
-    const char* const name = is_plfs ? ".plfsaccess113918400" : "halcyon-container";
-    const auto fd = static_cast<int>(direct::call(SYS_openat, container, direct::address(name), access | O_CLOEXEC));
+    const std::string_view name = is_plfs ? plfs_access_name : marker_name;
+    const auto fd =
+        static_cast<int>(direct::call(SYS_openat, container, direct::address(name.data()), access | O_CLOEXEC));
     if (fd >= 0) direct::close(fd);
     return fd < 0 ? fd : 0;
-}
-
-bool has_marker(int container) {
-    struct stat there {};
-    return direct_files().status_at(container, "halcyon-container", there) == 0;
 }
 
 /// The directory of the container that a descriptor stands for, which the kernel calls so; -EBADF: it stands for none.
@@ -122,7 +120,9 @@ void start_backends(const backend_settings& how) {
     all.writing.stage = how.staging.stage;
     stage_agent::configure(how.staging);
     all.backends = how.backends;
+    all.index_folder = how.index_folder;
     all.writing.shares_with_node = how.has_logs_of_nodes;
+    all.writing.has_data_checks = all.reading.verifies_data = how.has_data_checks;
     all.who.clock_bound_ns = bound_of_clock_ns();
     calls::hidden_descriptors::start();
     constexpr int few = 16;
@@ -185,8 +185,10 @@ int log_backend::open_there(const whole_path& at, int flags, mode_t mode, handle
     if (fd >= 0) {
         int done = -ENOTDIR;
         if (!at.may_be_inside() || !at.is_inside()) {
-            if (!is_container(fd, ".")) return open_directory(fd, flags, opened);
-            done = open_container(fd, at, flags, opened);
+            const bool must_be_directory = (flags & O_DIRECTORY) != 0;
+            const marking by = (must_be_directory ? marking_of : likely_marking_of)(direct_files(), fd, ".");
+            done = by == marking::none ? -EISDIR : open_container(fd, by == marking::plfs, at, flags, opened);
+            if (done == -EISDIR) return open_directory(fd, flags, opened);
         }
         direct_files().close(fd);
         return done;
@@ -218,14 +220,15 @@ int log_backend::open_directory(int fd, int flags, handle& opened) {
     return failed != 0 ? failed : -ENFILE;
 }
 
-int log_backend::open_container(int fd, const whole_path& at, int flags, handle& opened) {
+/// -EISDIR: it is none.
+int log_backend::open_container(int fd, bool is_plfs, const whole_path& at, int flags, handle& opened) {
     if ((flags & O_CREAT) != 0 && (flags & O_EXCL) != 0) return -EEXIST;
     if ((flags & O_DIRECTORY) != 0) return -ENOTDIR;
-    if (const int failed = expect_access(fd, !has_marker(fd), flags); failed != 0) return failed;
-    log_node* node = nullptr;
-    const int failed = state::nodes.take(fd, at.c_str(), node);
+    if (const int failed = expect_access(fd, is_plfs, flags); failed != 0) return failed;
+    log_nodes::taken found;
+    const int failed = state::nodes.take(fd, at.c_str(), found);
     if (failed == -ENOENT) return -ESTALE;
-    return failed != 0 ? failed : finish(*node, flags, opened);
+    return failed != 0 ? failed : finish(found, flags, opened);
 }
 
 int log_backend::create(const whole_path& at, int flags, mode_t mode, handle& opened) {
@@ -240,7 +243,7 @@ int log_backend::create(const whole_path& at, int flags, mode_t mode, handle& op
         if (direct_files().status(node->marker(), made) == 0 && (made.st_mode & 0777) != (mode & 0777))
             static_cast<void>(node->file().set_mode(mode));
     }
-    return finish(*node, flags & ~O_TRUNC, opened);
+    return finish({node, true}, flags & ~O_TRUNC, opened);
 }
 
 /// O_TMPFILE: created as what was removed already. It cannot be given a name.
@@ -255,10 +258,13 @@ int log_backend::create_nameless(const whole_path& folder, int flags, mode_t mod
 }
 
 /// The node has one more user: what becomes `opened`, or nobody.
-int log_backend::finish(log_node& node, int flags, handle& opened) {
+int log_backend::finish(const log_nodes::taken& what, int flags, handle& opened) {
+    log_node& node = *what.node;
     const bool cuts = (flags & O_TRUNC) != 0 && (flags & O_PATH) == 0;
     const auto failed = static_cast<int>(with_ready(node, [&](log_node& of) -> int64_t {
-        if (const auto fresh = of.file().refresh(); !fresh) return error_of(fresh.why());
+        if (!what.is_up_to_date) {
+            if (const auto fresh = of.file().refresh(); !fresh) return error_of(fresh.why());
+        }
         if (!cuts) return 0;
         const auto size = of.file().size();
         if (!size) return error_of(size.why());
@@ -285,7 +291,7 @@ int log_backend::open_again(handle opened, int flags, handle& again) {
     if (!state::nodes.share(node, opened)) return -EBADF;
     const int64_t failed = with_ready(
         node, [&](log_node& of) -> int64_t { return expect_access(of.file().of().directory(), of.is_plfs(), flags); });
-    if (failed == 0) return finish(node, flags, again);
+    if (failed == 0) return finish({&node, false}, flags, again);
     state::nodes.release(node);
     return static_cast<int>(failed);
 }
@@ -353,12 +359,12 @@ int log_backend::adopt_descriptor(int fd, const char* name, handle& opened, int&
     path[folder.size()] = '\0';
     const int container = open_container_of(fd, path, is_file);
     if (container < 0) return -EBADF;
-    log_node* node = nullptr;
-    const int failed = state::nodes.take(container, path, node);
+    log_nodes::taken found;
+    const int failed = state::nodes.take(container, path, found);
     direct_files().close(container);
     if (failed != 0) return -EBADF;
     const int status = direct::flags_of(fd);
-    return finish(*node, access | (status & (O_APPEND | O_SYNC | O_DSYNC)), opened);
+    return finish(found, access | (status & (O_APPEND | O_SYNC | O_DSYNC)), opened);
 }
 
 ssize_t log_backend::path_of(handle opened, char* out, size_t room) {
@@ -395,6 +401,11 @@ int log_backend::next_entry(handle directory, uint64_t& after, entry& out) {
 }
 
 // --- processes ---
+
+void log_backend::before_fork() {
+    const calls::blocked_signals whole;
+    state::nodes.before_fork();
+}
 
 void log_backend::after_fork() {
     state::nodes.after_fork();

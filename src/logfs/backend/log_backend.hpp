@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "calls/backends/file_backend.hpp"
-#include "logfs/backend/log_node.hpp"
+#include "logfs/backend/log_nodes.hpp"
 #include "logfs/backend/stage_agent.hpp"
 #include "logfs/backend/whole_path.hpp"
 
@@ -18,7 +18,9 @@ struct backend_settings {
     /// Where data go at first, and who brings them; without a stage: nowhere.
     stage_agent::settings staging;
     std::string_view backends;       ///< container::place_on(); stays
+    std::string_view index_folder;   ///< opening::index_folder; stays
     bool has_logs_of_nodes = false;  ///< writer_options::shares_with_node
+    bool has_data_checks = false;    ///< writers sum data, and readers compare data with their sums
 };
 /// Before the first of them starts.
 void start_backends(const backend_settings& how);
@@ -86,6 +88,7 @@ class log_backend final : public calls::file_backend {
     /// Read, modify and write of what lies between two pieces would write bytes back that another rank has replaced.
     [[nodiscard]] hint hint_for_mpi() const override { return {"romio_ds_write", "disable"}; }
 
+    void before_fork() override;
     void after_fork() override;
     void calls_left() override;
     void before_exec() override;
@@ -97,10 +100,10 @@ class log_backend final : public calls::file_backend {
     static bool stat_quickly(const whole_path& at, struct stat& out);
     int open_there(const whole_path& at, int flags, mode_t mode, handle& opened);
     int open_directory(int fd, int flags, handle& opened);
-    int open_container(int fd, const whole_path& at, int flags, handle& opened);
+    int open_container(int fd, bool is_plfs, const whole_path& at, int flags, handle& opened);
     int create(const whole_path& at, int flags, mode_t mode, handle& opened);
     int create_nameless(const whole_path& folder, int flags, mode_t mode, handle& opened);
-    int finish(log_node& node, int flags, handle& opened);
+    int finish(const log_nodes::taken& what, int flags, handle& opened);
     int put_aside(const char* path);
     int exchange_and_remove(const whole_path& from, const whole_path& to, bool removes_container);
     template <class OfDirectory, class OfContainer>

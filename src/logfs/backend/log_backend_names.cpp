@@ -11,6 +11,8 @@
 #include "logfs/backend/log_backend.hpp"
 #include "logfs/backend/node_use.hpp"
 #include "logfs/backend/remove_tree.hpp"
+#include "logfs/container/format/dropping_name.hpp"
+#include "logfs/container/format/plfs_format.hpp"
 #include "logfs/container/reading/quick_look.hpp"
 
 namespace halcyon::logfs {
@@ -42,16 +44,16 @@ int log_backend::with_node(const whole_path& at, Work work) {
     for (int tries = 0; tries < most_tries; ++tries) {
         const int fd = direct_files().open_at(AT_FDCWD, at.c_str(), O_RDONLY | O_DIRECTORY, 0);
         if (fd < 0) return fd;
-        log_node* node = nullptr;
-        int done = state::nodes.take(fd, at.c_str(), node);
+        log_nodes::taken found;
+        int done = state::nodes.take(fd, at.c_str(), found);
         direct_files().close(fd);
         if (done == -ESTALE || done == -ENOENT) continue;
         if (done != 0) return done;
-        done = static_cast<int>(with_ready(*node, [&](log_node& of) -> int64_t {
-            const auto fresh = of.file().refresh();
+        done = static_cast<int>(with_ready(*found.node, [&](log_node& of) -> int64_t {
+            const auto fresh = found.is_up_to_date ? result<void>() : of.file().refresh();
             return fresh.ok() ? work(of) : error_of(fresh.why());
         }));
-        state::nodes.release(*node);
+        state::nodes.release(*found.node);
         return done;
     }
     return -ESTALE;
@@ -60,9 +62,12 @@ int log_backend::with_node(const whole_path& at, Work work) {
 int log_backend::stat_path(const char* path, bool follow, struct stat& out) {
     const whole_path at(root(), path);
     found there;
-    if (const int failed = at.look(follow, there); failed != 0) return failed;
-    if (there.is == kind::container)
-        return stat_quickly(at, out) ? 0 : with_node(at, [&](log_node& of) { return of.status(out); });
+    if (const int failed = at.look_quickly(follow, there); failed != 0) return failed;
+    if (there.is == kind::container) {
+        if (stat_quickly(at, out)) return 0;
+        const int done = with_node(at, [&](log_node& of) { return of.status(out); });
+        if (done != -EISDIR) return done;
+    }
     out = there.state;
     return 0;
 }
@@ -82,12 +87,9 @@ int log_backend::access(const char* path, int mode) {
     if (const int failed = at.look(true, there); failed != 0) return failed;
     if (there.is != kind::container)
         return static_cast<int>(direct::call(SYS_faccessat, AT_FDCWD, direct::address(at.c_str()), mode));
-    for (const char* const name : {"/halcyon-container", "/.plfsaccess113918400"}) {
-        const whole_path marker(at.view(), name);
-        const long done = direct::call(SYS_faccessat, AT_FDCWD, direct::address(marker.c_str()), mode);
-        if (done != -ENOENT) return static_cast<int>(done);
-    }
-    return -ENOENT;
+    const short_name name = short_name("/").add(there.is_plfs ? plfs_access_name : marker_name);
+    const whole_path marker(at.view(), name.c_str());
+    return static_cast<int>(direct::call(SYS_faccessat, AT_FDCWD, direct::address(marker.c_str()), mode));
 }
 
 // --- removing ---

@@ -138,7 +138,9 @@ int log_node::open_file(const char* path, bool is_new, mode_t mode) {
     wanted.is_exclusive = is_new;
     wanted.mode = mode;
     wanted.host_directories = how_.host_directories;
+    wanted.has_threads = false;  // who has the node's lock
     wanted.backends = how_.backends;
+    wanted.index_folder = how_.index_folder;
     wanted.writing = how_.writing;
     wanted.reading = how_.reading;
     writer_identity who = how_.who;
@@ -166,7 +168,7 @@ int log_node::create(const char* path, mode_t mode) {
 
 int log_node::open(int fd, const char* path) {
     struct stat there {};
-    is_plfs_ = direct_files().status_at(fd, marker_name.data(), there) != 0;
+    is_plfs_ = direct_files().status_at(fd, marker_name.data(), there) != 0 || !S_ISREG(there.st_mode);
     look_at_system(fd);
     if (const int failed = identify(fd); failed != 0) return failed;
     int failed = open_file(path, false, 0);
@@ -250,9 +252,7 @@ bool log_node::is_removed() const {
     return length == 0 || all.substr(all.rfind('/') + 1).starts_with(removed_prefix);
 }
 
-void log_node::attend_stage() {
-    if (how_.writing.stage.empty()) [[likely]]
-        return;
+void log_node::attend_staged() {
     const auto& writer = file_->writing();
     if (!writer) return;
     if (writer->is_staged()) return stage_agent::ensure();
@@ -275,6 +275,10 @@ int log_node::publish() {
     }
     tell_others();
     return 0;
+}
+
+void log_node::settle() {
+    if (file_ != nullptr && has_unpublished) static_cast<void>(file_->settle());
 }
 
 int log_node::sync() {
@@ -300,8 +304,9 @@ bool log_node::others_published() {
     constexpr int64_t coarse_ns = 20'000'000;
     constexpr int64_t old_ns = 1'000'000'000;
     struct stat now {};
-    const char* const name = descriptor_name.data();
-    if (direct_files().status_at(file_->of().directory(), name, now) != 0) return false;
+    if (told_by_ < 0)
+        told_by_ = direct_files().open_at(file_->of().directory(), descriptor_name.data(), O_PATH | O_NOFOLLOW, 0);
+    if (told_by_ < 0 || direct_files().status(told_by_, now) != 0) return false;
     has_past_writes_ = now.st_size > 0;
     const int64_t told_ns = now.st_mtim.tv_sec * 1'000'000'000 + now.st_mtim.tv_nsec;
     if (told_ns == told_ns_ && seen_ns_ == 0) return false;
@@ -341,6 +346,7 @@ void log_node::close(char* path, size_t room) {
 
 void log_node::close() {
     close_file();
+    if (told_by_ >= 0) hidden::close(std::exchange(told_by_, -1));
     if (placeholder_ >= 0) hidden::close(std::exchange(placeholder_, -1));
     if (marker_ >= 0) hidden::close(std::exchange(marker_, -1));
 }

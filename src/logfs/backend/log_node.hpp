@@ -19,7 +19,8 @@ struct node_settings {
     reader_options reading;
     writer_options writing;
     uint32_t host_directories = 32;
-    std::string_view backends;  ///< container::place_on()
+    std::string_view backends;      ///< container::place_on()
+    std::string_view index_folder;  ///< opening::index_folder
 };
 
 /// A container that this process has open, whatever the number of its descriptors: one reader and, once something is
@@ -48,7 +49,10 @@ class log_node {
     }
     [[nodiscard]] log_file& file() { return *file_; }
     /// Something was written: where that lies on the node's disk, somebody brings it into the container.
-    void attend_stage();
+    void attend_stage() {
+        if (!how_.writing.stage.empty()) [[unlikely]]
+            attend_staged();
+    }
     /// Its marker, whose mode and owner are the file's.
     [[nodiscard]] int marker() const { return marker_; }
     /// The empty file in it whose locks (fcntl) are those of the file; -errno.
@@ -67,6 +71,8 @@ class log_node {
     int publish();
     /// The same, and it is on the device.
     int sync();
+    /// What was written here is older than all that others write after this.
+    void settle();
     /// Whether somebody published or synced something since this was asked last.
     bool others_published();
     /// No program wrote to a descriptor past the library, as that looked last. 0, or -errno.
@@ -102,6 +108,7 @@ class log_node {
     bool is_known = false;  ///< to others than its first user
 
   private:
+    void attend_staged();
     int make_ready();
     int open_file(const char* path, bool is_new, mode_t mode);
     int hold_marker(int directory);
@@ -117,6 +124,7 @@ class log_node {
     bool has_past_writes_ = false;
     int marker_ = -1;
     int placeholder_ = -1;
+    int told_by_ = -1;          // the placeholder, opened for nothing but its time: no lock goes when it is closed
     int64_t told_ns_ = 0;       // when others published last, as that file says
     int64_t seen_ns_ = 0;       // when this was seen first; 0: long ago
     log_file* file_ = nullptr;  // in pages of its own; null: it has to be opened

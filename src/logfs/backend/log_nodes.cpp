@@ -8,9 +8,11 @@
 #include "calls/backends/hidden_descriptors.hpp"
 #include "calls/backends/mounts.hpp"
 #include "calls/state/direct_call.hpp"
+#include "logfs/backend/backend_state.hpp"
 #include "logfs/backend/direct_files.hpp"
 #include "logfs/backend/node_use.hpp"
 #include "logfs/backend/remove_tree.hpp"
+#include "logfs/container/directory/node_folder.hpp"
 #include "logfs/container/directory/open_mark.hpp"
 #include "logfs/container/directory/other_backends.hpp"
 #include "logfs/container/format/dropping_name.hpp"
@@ -82,21 +84,21 @@ log_node* log_nodes::add_or_share(log_node& fresh) {
 }
 
 /// Until whoever found it first has opened it.
-int log_nodes::wait_for(log_node& known, log_node*& out) {
+int log_nodes::wait_for(log_node& known, taken& out) {
     int failed = 0;
     if (node_use::interrupted(known) == nullptr) {
         const held_node alone(known);
         failed = known.ready();
     }
     if (failed == 0) {
-        out = &known;
+        out = {&known, false};
         return 0;
     }
     release(known);
     return failed == -EBADF ? -ESTALE : failed;
 }
 
-int log_nodes::take(int fd, const char* path, log_node*& out) {
+int log_nodes::take(int fd, const char* path, taken& out) {
     struct stat state {};
     if (const int failed = direct_files().status(fd, state); failed != 0) return failed;
     const bool is_alone = calls::backends::shares_memory_with_parent();
@@ -125,7 +127,7 @@ int log_nodes::take(int fd, const char* path, log_node*& out) {
         release(*fresh);
         return failed;
     }
-    out = fresh;
+    out = {fresh, true};
     return 0;
 }
 
@@ -239,7 +241,9 @@ void log_nodes::before_exec() {
     }
 }
 
-void log_nodes::before_end() {
+/// All but those that another thread uses for long, or that this one is in the middle of using.
+template <class Work>
+void log_nodes::with_free_nodes(Work work) {
     const held_lock all(lock_);
     const uint32_t self = this_thread_number();
     constexpr int most_tries = 300;  // some 10 ms for all of them together
@@ -251,10 +255,18 @@ void log_nodes::before_end() {
             for (; !is_held && tries < most_tries; is_held = at->lock.try_lock(self))
                 calls::direct::wait_a_little(tries++);
             if (!is_held) continue;
-            at->end_with_process();
+            work(*at);
             at->lock.unlock(self);
         }
     }
+}
+
+void log_nodes::before_fork() {
+    with_free_nodes([](log_node& of) { of.settle(); });
+}
+
+void log_nodes::before_end() {
+    with_free_nodes([](log_node& of) { of.end_with_process(); });
 }
 
 void remove_unused(const char* path) {
@@ -272,6 +284,7 @@ void remove_unused(const char* path) {
         container what(files);
         if (what.open(path)) remove_other_directories(files, directory, what.id());
         what.close();
+        remove_node_index(files, state::settings.index_folder, directory);
         remove_tree(AT_FDCWD, path);
     }
     if (marker >= 0) files.close(marker);

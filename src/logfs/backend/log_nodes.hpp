@@ -20,8 +20,13 @@ class log_nodes {
 
     void start(const node_settings& how) { how_ = &how; }
 
+    /// A node, and whether it shows what others had published by now: where the process did not have it.
+    struct taken {
+        log_node* node = nullptr;
+        bool is_up_to_date = false;
+    };
     /// The container that the directory `fd` stands for, which has this path. 0, or -errno; -ESTALE: it has it no more.
-    int take(int fd, const char* path, log_node*& out);
+    int take(int fd, const char* path, taken& out);
     /// A new container. -EEXIST: something has the name.
     int create(const char* path, mode_t mode, log_node*& out);
     /// One more user of what `opened` has open. False: somebody closed that meanwhile.
@@ -43,6 +48,9 @@ class log_nodes {
         return done;
     }
 
+    /// What a child writes counts after all that this process has written by now, but for nodes that another thread
+    /// uses for long.
+    void before_fork();
     /// In a forked child: whatever its parent has open is opened anew when it is used.
     void after_fork();
     /// Writers say that they have ended.
@@ -53,6 +61,9 @@ class log_nodes {
   private:
     static constexpr size_t chain_count = 256;
 
+    template <class Work>
+    void with_free_nodes(Work work);
+
     log_node* make();
     void give_back(log_node* node);
     [[nodiscard]] log_node*& chain_of(uint64_t device, uint64_t inode);
@@ -61,7 +72,7 @@ class log_nodes {
     void remove(log_node& node);
     log_node* share_known(uint64_t device, uint64_t inode);
     log_node* add_or_share(log_node& fresh);
-    int wait_for(log_node& known, log_node*& out);
+    int wait_for(log_node& known, taken& out);
     int open_twin(const log_node& of, log_node*& out);
     void close_twin(log_node& of, log_node& twin);
     void forget(log_node& node);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 #include "calls/state/blocked_signals.hpp"
@@ -33,19 +34,45 @@ class held_node {
 /// Of one thread; lies on its stack. Not for what locks files between processes: a twin would wait for its own thread.
 class node_use {
   public:
-    explicit node_use(log_node& of);
-    ~node_use();
+    explicit node_use(log_node& of) : of_(of), self_(this_thread_number()), outer_(innermost_) {
+        in_order();
+        innermost_ = this;
+        in_order();
+        if (!of_.lock.lock(self_)) [[unlikely]]
+            of_.break_off();
+    }
+    /// Behind a jump that stayed within a handler the node is no longer this one's.
+    ~node_use() {
+        if (is_left_) [[unlikely]]
+            return;
+        of_.lock.unlock(self_);
+        in_order();
+        innermost_ = outer_;
+        in_order();
+        if (ends_node_) [[unlikely]]
+            state::nodes.end(of_);
+    }
     node_use(const node_use&) = delete;
     node_use& operator=(const node_use&) = delete;
 
     /// Of the node by the calling thread, which a handler interrupted, and that handler asks; null: there is none.
-    [[nodiscard]] static node_use* interrupted(const log_node& of);
+    [[nodiscard]] static node_use* interrupted(const log_node& of) {
+        node_use* at = innermost_;
+        while (at != nullptr && &at->of_ != &of) at = at->outer_;
+        return at;
+    }
     /// Nobody has the node open any more: it ends with this use.
     void end_behind_it() { ends_node_ = true; }
     /// A jump leaves all that the calling thread is in the middle of.
     static void leave_all();
 
   private:
+    /// A handler of this thread sees what was stored before, and not what is stored behind it.
+    static void in_order() { std::atomic_signal_fence(std::memory_order_seq_cst); }
+
+    /// What this thread uses with signals coming; null: nothing.
+    static constinit thread_local node_use* innermost_ __attribute__((tls_model("initial-exec")));
+
     log_node& of_;
     const uint32_t self_;
     node_use* outer_;

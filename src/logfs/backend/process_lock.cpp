@@ -13,29 +13,23 @@ namespace {
 
 namespace direct = calls::direct;
 
-struct numbered_thread {
-    uint32_t number;
-    uint32_t process;  ///< `processes`, when the number was asked for
-};
-constinit thread_local numbered_thread here __attribute__((tls_model("initial-exec"))) = {0, 0};
-constinit std::atomic<uint32_t> processes{1};
-
 }  // namespace
 
-uint32_t this_thread_number() {
-    const uint32_t process = processes.load(std::memory_order_relaxed);
-    if (here.process == process) [[likely]]
-        return here.number;
+constinit thread_local numbered_thread numbered_here = {0, 0};
+constinit std::atomic<uint32_t> numbered_processes{1};
+
+uint32_t ask_thread_number() {
+    const uint32_t process = numbered_processes.load(std::memory_order_relaxed);
     const auto number = static_cast<uint32_t>(direct::thread_id());
     if (calls::backends::shares_memory_with_parent()) return number;  // the memory is its parent's, the number its own
-    here.number = number;
+    numbered_here.number = number;
     std::atomic_signal_fence(std::memory_order_seq_cst);  // a handler finds both, or asks again
-    here.process = process;
+    numbered_here.process = process;
     return number;
 }
 
 void renumber_threads() {
-    processes.fetch_add(1, std::memory_order_relaxed);
+    numbered_processes.fetch_add(1, std::memory_order_relaxed);
 }
 
 /// A thread that ended says nothing: it is looked for now and then.

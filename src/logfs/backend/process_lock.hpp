@@ -7,8 +7,21 @@
 
 namespace halcyon::logfs {
 
+/// What a thread knows of itself; initial-exec: also for handlers.
+struct numbered_thread {
+    uint32_t number;
+    uint32_t process;  ///< `numbered_processes`, when the number was asked for
+};
+extern constinit thread_local numbered_thread numbered_here __attribute__((tls_model("initial-exec")));
+extern constinit std::atomic<uint32_t> numbered_processes;
+uint32_t ask_thread_number();
+
 /// The calling thread, as locks call it; asks the kernel once in a thread. Never 0.
-uint32_t this_thread_number();
+inline uint32_t this_thread_number() {
+    if (numbered_here.process == numbered_processes.load(std::memory_order_relaxed)) [[likely]]
+        return numbered_here.number;
+    return ask_thread_number();
+}
 /// In a forked child, whose threads have other numbers than its parent's.
 void renumber_threads();
 

@@ -6,8 +6,9 @@
 #include <cstring>
 
 #include "calls/state/direct_call.hpp"
+#include "logfs/backend/direct_files.hpp"
+#include "logfs/container/directory/marking.hpp"
 #include "logfs/container/format/dropping_name.hpp"
-#include "logfs/container/format/plfs_format.hpp"
 
 namespace halcyon::logfs {
 namespace {
@@ -19,19 +20,8 @@ int look_at(int directory, const char* name, bool follow, struct stat& out) {
                                          follow ? 0 : AT_SYMLINK_NOFOLLOW));
 }
 
-bool has(int directory, std::string_view folder, std::string_view name) {
-    char text[2 * PATH_MAX + 64];
-    if (folder.size() + name.size() + 2 > sizeof text) return false;
-    char* end = static_cast<char*>(mempcpy(text, folder.data(), folder.size()));
-    *end++ = '/';
-    end = static_cast<char*>(mempcpy(end, name.data(), name.size()));
-    *end = '\0';
-    struct stat there {};
-    return look_at(directory, text, false, there) == 0;
-}
-
-bool is_container_at(int directory, std::string_view name) {
-    return has(directory, name, marker_name) || has(directory, name, plfs_access_name);
+bool is_container_at(std::string_view path) {
+    return marking_of(direct_files(), AT_FDCWD, path) != marking::none;
 }
 
 }  // namespace
@@ -53,7 +43,7 @@ bool is_hidden_name(std::string_view name) {
 }
 
 bool is_container(int fd, const char* name) {
-    return is_container_at(fd, name);
+    return marking_of(direct_files(), fd, name) != marking::none;
 }
 
 whole_path::whole_path(std::string_view root, const char* path) : root_(root.size()) {
@@ -87,19 +77,30 @@ bool whole_path::may_be_inside() const {
 
 bool whole_path::is_inside() const {
     for (size_t end = length_; end-- > root_ + 1;)
-        if (text_[end] == '/' && is_container_at(AT_FDCWD, {text_, end})) return true;
+        if (text_[end] == '/' && is_container_at({text_, end})) return true;
     return false;
 }
 
-int whole_path::look(bool follow, found& out) const {
+template <class Marking>
+int whole_path::look_by(Marking marking_of_folder, bool follow, found& out) const {
     const int done = look_at(AT_FDCWD, text_, follow, out.state);
     if (done == -ENOENT) return is_inside() ? -ENOTDIR : -ENOENT;
     if (done != 0) return done;
     if (may_be_inside() && is_inside()) return -ENOTDIR;
-    out.is = !S_ISDIR(out.state.st_mode)         ? kind::other
-             : is_container_at(AT_FDCWD, view()) ? kind::container
-                                                 : kind::directory;
+    out.is = kind::other;
+    if (!S_ISDIR(out.state.st_mode)) return 0;
+    const marking by = marking_of_folder(direct_files(), AT_FDCWD, view());
+    out.is = by == marking::none ? kind::directory : kind::container;
+    out.is_plfs = by == marking::plfs;
     return 0;
+}
+
+int whole_path::look(bool follow, found& out) const {
+    return look_by(marking_of, follow, out);
+}
+
+int whole_path::look_quickly(bool follow, found& out) const {
+    return look_by(likely_marking_of, follow, out);
 }
 
 int whole_path::expect_parent() const {

@@ -18,6 +18,7 @@ enum class kind : uint8_t {
 
 struct found {
     kind is = kind::other;
+    bool is_plfs = false;
     struct stat state {};
 };
 
@@ -44,6 +45,8 @@ class whole_path {
 
     /// What has this name; -errno as the kernel's stat, for which containers are files: nothing is below them.
     int look(bool follow, found& out) const;
+    /// Likewise, but what looks like a container may be a directory: opening it tells (likely_marking_of).
+    int look_quickly(bool follow, found& out) const;
     /// Whether a directory, which is no container, would have this name in it: 0, or -ENOTDIR, -ENOENT.
     [[nodiscard]] int expect_parent() const;
     /// Whether a directory on the way here is a container.
@@ -55,6 +58,8 @@ class whole_path {
 
   private:
     void put(std::string_view text);
+    template <class Marking>
+    int look_by(Marking marking, bool follow, found& out) const;
 
     char text_[2 * PATH_MAX];
     size_t length_ = 0;

@@ -19,13 +19,17 @@ namespace halcyon::logfs {
 
 class log_file::guard {
   public:
-    explicit guard(log_file& of) : lock_(of.lock_) { lock_.lock(); }
-    ~guard() { lock_.unlock(); }
+    explicit guard(log_file& of) : lock_(of.how_.has_threads ? &of.lock_ : nullptr) {
+        if (lock_ != nullptr) lock_->lock();
+    }
+    ~guard() {
+        if (lock_ != nullptr) lock_->unlock();
+    }
     guard(const guard&) = delete;
     guard& operator=(const guard&) = delete;
 
   private:
-    short_lock& lock_;
+    short_lock* const lock_;
 };
 
 log_file::~log_file() {
@@ -60,6 +64,8 @@ result<void> log_file::open(std::string_view path, const writer_identity& who, c
     reader_options reading = how.reading;
     reading.host = who_.host_view();
     reading.boot_id = who_.boot_view();
+    node_folder_ = node_folder_named(how.index_folder);
+    reading.sharing.folder = node_folder_.view();
     reader_.emplace(container_, reading);
     result<void> done = is_new ? result<void>() : take_others();
     if (done.ok() && how.truncates && how.may_write && !is_new && reader_->size() > 0) done = truncate(0);
@@ -165,10 +171,13 @@ result<int64_t> log_file::write(int64_t offset, std::span<const std::byte> bytes
 
 result<int64_t> log_file::write(int64_t offset, const iovec* parts, int count) {
     const guard alone(*this);
-    if (auto begun = begin_writing(); !begun) return begun.why();
+    if (!writer_) [[unlikely]] {
+        if (auto begun = begin_writing(); !begun) return begun.why();
+    }
     has_new_writes_ = true;
     auto written = writer_->write(offset, parts, count);
-    if (written || !has_no_room_on_node(written.why())) return written;
+    if (written || !has_no_room_on_node(written.why())) [[likely]]
+        return written;
     if (auto left = leave_node(); !left) return left.why();
     has_new_writes_ = true;
     return writer_->write(offset, parts, count);
@@ -325,11 +334,10 @@ result<void> log_file::sync() {
 result<void> log_file::close() {
     const guard alone(*this);
     result<void> closed = writer_ ? writer_->close() : result<void>();
-    writer_.reset();
-    reader_.reset();
-    if (append_lock_ >= 0) container_.calls().close(std::exchange(append_lock_, -1));
-    if (open_mark_ >= 0) container_.calls().close(std::exchange(open_mark_, -1));
-    container_.close();
+    // A child that was forked off a moment ago has the same locks until it forgets the file.
+    if (reader_) reader_->let_go();
+    if (open_mark_ >= 0) say_closed(container_.calls(), open_mark_);
+    forget();
     return closed;
 }
 
@@ -344,6 +352,10 @@ void log_file::let_go() {
 void log_file::abandon() {
     lock_.forget_others();
     if (writer_) writer_->abandon();
+    forget();
+}
+
+void log_file::forget() {
     writer_.reset();
     reader_.reset();
     if (append_lock_ >= 0) container_.calls().close(std::exchange(append_lock_, -1));

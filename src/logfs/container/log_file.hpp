@@ -29,11 +29,15 @@ struct opening {
     /// Others are told for as long as it is open (directory/open_mark.hpp), and put no plain file in its place.
     bool says_open = false;
     bool looks_for_past_writes = true;  ///< directory/past_writes.hpp; else the caller does
+    /// Several of them may use the file, one of which reads or writes at a time. False: its user sees to that.
+    bool has_threads = true;
     mode_t mode = 0644;
     uint32_t host_directories = 32;
     std::string_view backends;  ///< container::place_on()
     writer_options writing;
     reader_options reading;
+    /// node_folder_named(): where merged indexes are shared with other processes of the node.
+    std::string_view index_folder;
 };
 
 /// A container that one process has open, as a file without a position. Reads see at once what was written here, and
@@ -43,7 +47,7 @@ struct opening {
 ///
 /// Droppings that are open for reading are closed when the process has no descriptor left for something else here.
 ///
-/// Threads may share it, once it is open; one of them reads or writes at a time.
+/// Threads may share it, once it is open, as opening::has_threads says.
 class log_file {
   public:
     explicit log_file(file_calls& calls = kernel_files()) : container_(calls) {}
@@ -108,6 +112,7 @@ class log_file {
     result<void> expect_open() const;
     result<void> begin_writing();
     result<void> open_writer(const writer_options& how);
+    void forget();
     [[nodiscard]] bool has_no_room_on_node(const failure& why) const;
     result<void> leave_node();
     result<void> take_own();
@@ -123,6 +128,7 @@ class log_file {
     short_lock lock_;
     writer_identity who_;
     opening how_;
+    short_name node_folder_;
     std::optional<reader> reader_;
     std::optional<writer> writer_;
     bool has_new_writes_ = false;

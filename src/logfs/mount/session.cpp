@@ -22,6 +22,7 @@
 #include "base/descriptor.hpp"
 #include "base/node_identity.hpp"
 #include "logfs/container/directory/container.hpp"
+#include "logfs/container/directory/node_folder.hpp"
 #include "logfs/mount/ending.hpp"
 #include "logfs/mount/mount_point.hpp"
 #include "logfs/mount/requests/request.hpp"
@@ -175,6 +176,7 @@ result<void> loop(fuse_session* what, unsigned threads) {
 
 opening opening_of(const mount_options& options, size_t descriptors) {
     opening how;
+    how.index_folder = wished_node_folder();
     how.may_write = !options.is_read_only;
     how.says_open = true;
     how.writing.has_data_checks = options.has_data_checks;

@@ -64,7 +64,9 @@ void backends::start_backends() {
     how.staging = {kept_settings::value_of("HALCYON_LOG_AGENT"), kept_settings::value_of("HALCYON_LOG_AGENT_WORDS"),
                    kept_settings::value_of("HALCYON_LOG_STAGE"), list};
     how.backends = kept_settings::value_of("HALCYON_LOG_BACKENDS");
+    how.index_folder = kept_settings::value_of("HALCYON_LOG_INDEXES");
     how.has_logs_of_nodes = std::string_view(kept_settings::value_of("HALCYON_LOG_PER")) == "node";
+    how.has_data_checks = *kept_settings::value_of("HALCYON_LOG_CHECKS") != '\0';
     logfs::start_backends(how);
     while (*list != '\0') {
         const size_t length = std::strcspn(list, ":");

@@ -11,6 +11,7 @@
 #include <string>
 #include <utility>
 
+#include "logfs/container/directory/node_folder.hpp"
 #include "logfs/container/log_file.hpp"
 #include "programs/python/log_calls.hpp"
 
@@ -69,6 +70,7 @@ class open_log {
         how.mode = permissions;
         how.writing.has_data_checks = has_checks;
         how.reading.verifies_data = verifies;
+        how.index_folder = logfs::wished_node_folder();
         const std::string name = system_path(path_);
         without_interpreter(path_, [&] { return file_.open(name, logfs::writer_identity::of_this_process(), how); });
     }

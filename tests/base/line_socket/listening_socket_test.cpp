@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -162,7 +163,8 @@ TEST_F(path_sockets, a_file_that_is_no_socket_stays) {
     std::ofstream(path()) << "precious";
     const auto listening = listening_socket::open(address(), {});
     ASSERT_FALSE(listening.ok());
-    EXPECT_EQ(listening.why().kind, error_kind::usage);
+    EXPECT_EQ(listening.why().kind, error_kind::system);
+    EXPECT_EQ(listening.why().system_errno, EEXIST);
     EXPECT_EQ(listening.why().message,
               "unix:" + path() + ": the file is there and is no socket; remove it, or choose another path");
     EXPECT_EQ(std::filesystem::file_size(path()), 8U);

@@ -176,7 +176,7 @@ class backend_conformance : public ::testing::TestWithParam<backend_offer> {
 class child_process {
   public:
     template <class Body>
-    child_process(file_backend& backend, Body body) : process_(fork()) {
+    child_process(file_backend& backend, Body body) : process_((backend.before_fork(), fork())) {
         if (process_ != 0) return;
         backend.after_fork();
         _exit(body());

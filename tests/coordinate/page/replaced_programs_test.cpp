@@ -62,6 +62,18 @@ class becoming_another {
     pid_t pid_ = -1;
 };
 
+TEST(page, counts_no_layer_of_the_program_before) {
+    const agent_page one = page_of();
+    process_slot* const slot = claim_slot(one.shared(), own_name());
+    slot->by_itself.program = life_of_process(::getpid()).program + 1;
+    slot->by_itself.layer = 1;
+    note_program(*slot);
+    EXPECT_EQ(slot->by_itself.layer, 0U);
+    slot->by_itself.layer = 1;
+    note_program(*slot);
+    EXPECT_EQ(slot->by_itself.layer, 1U) << "it is this program's";
+}
+
 TEST(page, does_not_count_the_calls_of_a_program_that_became_another_one) {
     agent_page one = page_of();
     const becoming_another process(one.shared());

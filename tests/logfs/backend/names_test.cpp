@@ -63,6 +63,60 @@ TEST_F(log_names, a_name_like_those_in_a_container_is_a_name_like_any_other_else
     EXPECT_EQ(content("halcyon-notes"), "notes");
 }
 
+TEST_F(log_names, a_folder_called_as_a_marker_is_a_folder) {
+    put("f", "text");
+    ASSERT_EQ(files().make_directory(path("halcyon-container").c_str(), 0755), 0);
+    EXPECT_EQ(content("f"), "text");
+    EXPECT_EQ(listed(""), (std::set<std::string>{"f", "halcyon-container"}));
+    put("halcyon-container/g", "inner");
+    put("h", "beside");
+    EXPECT_TRUE(is_container("halcyon-container/g"));
+    EXPECT_EQ(content("halcyon-container/g"), "inner");
+    EXPECT_EQ(content("h"), "beside");
+    EXPECT_EQ(files().remove_directory(path("halcyon-container").c_str()), -ENOTEMPTY);
+    EXPECT_EQ(files().unlink(path("halcyon-container/g").c_str()), 0);
+    EXPECT_EQ(files().remove_directory(path("halcyon-container").c_str()), 0);
+    EXPECT_EQ(listed(""), (std::set<std::string>{"f", "h"}));
+}
+
+TEST_F(log_names, a_file_called_as_a_marker_is_a_file) {
+    ASSERT_EQ(files().make_directory(path("d").c_str(), 0755), 0);
+    for (const char* const name : {"halcyon-container", ".plfsaccess113918400"}) {
+        const std::string marker = "d/" + std::string(name);
+        put(marker, "text");
+        put("d/f", "beside");
+        EXPECT_TRUE(is_container(marker));
+        EXPECT_EQ(content(marker), "text");
+        EXPECT_EQ(content("d/f"), "beside");
+        EXPECT_EQ(listed("d"), (std::set<std::string>{"f", name}));
+        struct stat folder {};
+        ASSERT_EQ(files().stat_path(path("d").c_str(), true, folder), 0);
+        EXPECT_TRUE(S_ISDIR(folder.st_mode));
+        EXPECT_EQ(files().rename(path(marker).c_str(), path("d/g").c_str(), 0), 0);
+        EXPECT_EQ(content("d/g"), "text");
+        EXPECT_EQ(files().unlink(path("d/g").c_str()), 0);
+    }
+}
+
+TEST_F(log_names, what_lies_there_called_as_a_marker_makes_no_container) {
+    put("f", "text");
+    const auto lies_in = [&](const std::string& folder) {
+        put(folder + "/g", "beside");
+        EXPECT_EQ(content(folder + "/g"), "beside") << folder;
+        EXPECT_EQ(listed(folder), (std::set<std::string>{"g", "halcyon-container"}));
+        EXPECT_EQ(listed("").count(folder), 1U);
+        EXPECT_EQ(opened_file(files(), path(folder), O_RDWR).result(), -EISDIR) << folder;
+    };
+    for (const char* const folder : {"text", "empty", "link", "pipe"}) std::filesystem::create_directory(real(folder));
+    put_plain("text/halcyon-container", "mine");
+    put_plain("empty/halcyon-container", "");
+    std::filesystem::create_symlink("../f/halcyon-container", real("link/halcyon-container"));
+    ASSERT_EQ(::mkfifo(real("pipe/halcyon-container").c_str(), 0600), 0);
+    for (const char* const folder : {"text", "empty", "link", "pipe"}) lies_in(folder);
+    EXPECT_FALSE(files().answers(path("text/halcyon-container").c_str()));
+    EXPECT_EQ(content("f"), "text");
+}
+
 TEST_F(log_names, links_lead_to_containers) {
     put("f", "text");
     ASSERT_EQ(files().make_symbolic_link("f", path("link").c_str()), 0);

@@ -1,18 +1,17 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <signal.h>
 #include <sys/file.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "killed_at_change.hpp"
 #include "logfs/container/log_file.hpp"
 #include "logfs/container/tools/flatten.hpp"
 #include "plain_file.hpp"
@@ -42,6 +41,24 @@ class flattening_in_place : public ::testing::Test {
         file.write(0, as_bytes(text)).value();
         file.close().value();
     }
+    /// What is in it.
+    std::string make_with_holes(std::mt19937_64& random) {
+        constexpr size_t piece = 20'000;
+        constexpr size_t stride = 50'000;
+        fs::remove_all(path_);
+        std::string text(pieces * stride + piece, '\0');
+        log_file file;
+        opening how;
+        how.may_write = how.creates = true;
+        file.open(path_, writer_identity::of_this_process(), how).value();
+        for (size_t at = stride; at < text.size(); at += stride) {
+            const tests::bytes data = tests::random_bytes(random, piece);
+            text.replace(at, piece, tests::as_text(data));
+            file.write(static_cast<int64_t>(at), data).value();
+        }
+        file.close().value();
+        return text;
+    }
     result<flatten_report> flatten_it(const flatten_options& how = {}) {
         container from;
         from.open(path_).value();
@@ -51,6 +68,8 @@ class flattening_in_place : public ::testing::Test {
         container from;
         return from.open(path_) ? from.id() : 0;
     }
+
+    static constexpr int pieces = 3;
 
     halcyon::tests::temporary_folder folder_;
     std::string path_ = folder_.file("file");
@@ -101,55 +120,47 @@ TEST_F(flattening_in_place, says_how_much_it_is_about_to_write) {
     EXPECT_EQ(announced, 5'000'000);
 }
 
-/// Readers find the container or the whole file, whenever the process dies; and the next one ends what that began.
-/// About one in two dies too late to be stopped, however fast the machine is.
-TEST_F(flattening_in_place, shows_all_of_it_whenever_it_is_killed) {
+/// Readers find the container or the whole file, wherever the process dies; and the next one ends what that began. The
+/// file has holes, so that it is written by several calls.
+TEST_F(flattening_in_place, shows_all_of_it_wherever_it_is_killed) {
     std::mt19937_64 random(11);
+    const auto flattens = [this] { return flatten_it().ok() ? 0 : 1; };
+    std::string text = make_with_holes(random);
+    const std::vector<tests::file_change> changes = tests::changes_of(flattens);
+    ASSERT_EQ(file_text(path_), text);
     int replaced = 0;
     int kept = 0;
-    double longest_us = 3000;
-    for (int round = 0; round < 120; ++round) {
-        const std::string text = tests::as_text(tests::random_bytes(random, 200'000 + random() % 1000));
-        make(text);
-        int ready[2];
-        ASSERT_EQ(pipe(ready), 0);
-        const pid_t child = fork();
-        if (child == 0) {
-            if (::write(ready[1], "x", 1) != 1) _exit(2);
-            _exit(flatten_it().ok() ? 0 : 1);
+    std::map<std::string, int> stopped;
+    for (const tests::file_change& change : changes) {
+        for (const bool is_made : {false, true}) {
+            const std::string where = change.name() + (is_made ? ", made" : "");
+            text = make_with_holes(random);
+            if (tests::dies_at(change, is_made, flattens)) ++stopped[change.call];
+            if (fs::is_directory(path_)) {
+                ++kept;
+                log_file file;
+                file.open(path_, writer_identity::of_this_process(), {}).value();
+                tests::bytes all(text.size() + 1);
+                ASSERT_EQ(file.read(0, all).value(), static_cast<int64_t>(text.size())) << where;
+                all.pop_back();
+                ASSERT_EQ(tests::as_text(all), text) << where;
+            } else {
+                ++replaced;
+                ASSERT_EQ(file_text(path_), text) << where;
+            }
+            ASSERT_TRUE(finish_flattening(folder_.path()).ok()) << where;
+            if (fs::is_directory(path_)) {
+                ASSERT_TRUE(flatten_it().ok()) << where;
+            }
+            ASSERT_EQ(file_text(path_), text) << where;
+            ASSERT_EQ(folder_.names(), names{"file"}) << where;
         }
-        char byte = 0;
-        ASSERT_EQ(::read(ready[0], &byte, 1), 1);
-        ::usleep(static_cast<useconds_t>(std::uniform_real_distribution(0.0, longest_us)(random)));
-        kill(child, SIGKILL);
-        int status = 0;
-        waitpid(child, &status, 0);
-        ::close(ready[0]);
-        ::close(ready[1]);
-        ASSERT_FALSE(WIFEXITED(status) && WEXITSTATUS(status) != 0);
-        if (fs::is_directory(path_)) {
-            ++kept;
-            longest_us *= 1.25;
-            log_file file;
-            file.open(path_, writer_identity::of_this_process(), {}).value();
-            tests::bytes all(text.size() + 1);
-            ASSERT_EQ(file.read(0, all).value(), static_cast<int64_t>(text.size()));
-            all.pop_back();
-            ASSERT_EQ(tests::as_text(all), text);
-        } else {
-            ++replaced;
-            longest_us /= 1.25;
-            ASSERT_EQ(file_text(path_), text);
-        }
-        ASSERT_TRUE(finish_flattening(folder_.path()).ok());
-        if (fs::is_directory(path_)) {
-            ASSERT_TRUE(flatten_it().ok());
-        }
-        ASSERT_EQ(file_text(path_), text);
-        ASSERT_EQ(folder_.names(), names{"file"}) << round;
     }
     EXPECT_GT(replaced, 0);
     EXPECT_GT(kept, 0);
+    EXPECT_GE(stopped["pwrite64"], 2 * pieces) << "each piece is written, and it dies in front of that and behind it";
+    for (const char* const call : {"openat", "ftruncate", "fsync", "renameat2", "unlinkat"})
+        EXPECT_GE(stopped[call], 2) << call;
 }
 
 TEST_F(flattening_in_place, ends_what_others_left_unfinished) {

@@ -178,8 +178,51 @@ TEST_F(containers, a_damaged_or_newer_marker_is_named) {
         << newer.why().message;
     put(mark, "halcyon log container\nversion 1\nhost directories 32\nid 5\ncheck 6\n");
     EXPECT_NE(made.open(path_).why().message.find("damaged"), std::string::npos);
+    // Nothing of it is left, but the rest of a container is there.
+    for (const char* const part : {"halcyon-descriptor", "hostdir.3"}) {
+        fs::create_directory(path_ + "/" + part);
+        for (const char* const text : {"", "?"}) {
+            put(mark, text);
+            EXPECT_NE(made.open(path_).why().message.find("damaged"), std::string::npos) << part << text;
+            EXPECT_TRUE(container::is_at(kernel_files(), path_));
+        }
+        fs::remove(path_ + "/" + part);
+    }
+}
+
+TEST_F(containers, only_a_plain_file_that_begins_as_one_is_a_marker) {
+    container made;
+    ASSERT_TRUE(made.create(folder_.file("other"), 0644).ok());
+    const std::string mark = path_ + "/halcyon-container";
+    const auto is_none = [&](const char* why) {
+        EXPECT_FALSE(container::is_at(kernel_files(), path_));
+        container what;
+        const auto opened = what.open(path_);
+        ASSERT_FALSE(opened.ok());
+        EXPECT_EQ(opened.why().kind, error_kind::usage);
+        EXPECT_EQ(opened.why().system_errno, EISDIR);
+        EXPECT_NE(opened.why().message.find(why), std::string::npos) << opened.why().message;
+        fs::remove(mark);
+    };
+    fs::create_directory(path_);
+    fs::create_directory(mark);
+    is_none("it has no file halcyon-container");
+    fs::create_symlink("../other/halcyon-container", mark);
+    is_none("it has no file halcyon-container");
+    put(mark, "mine");
+    is_none("its file halcyon-container is no marker of one");
     put(mark, "");
-    EXPECT_NE(made.open(path_).why().message.find("damaged"), std::string::npos);
+    is_none("its file halcyon-container is no marker of one");
+    ASSERT_EQ(::mkfifo(mark.c_str(), 0600), 0);
+    is_none("it has no file halcyon-container");
+    fs::create_directory(path_ + "/.plfsaccess113918400");
+    is_none("it has no file halcyon-container");
+    fs::create_directory(mark);
+    fs::remove(path_ + "/.plfsaccess113918400");
+    put(path_ + "/.plfsaccess113918400", "");
+    container plfs;
+    ASSERT_TRUE(plfs.open(path_).ok());
+    EXPECT_TRUE(plfs.is_plfs());
 }
 
 TEST_F(containers, one_that_is_moved_while_it_is_open_goes_on) {

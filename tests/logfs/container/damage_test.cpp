@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "flipped_bit.hpp"
 #include "logfs/container/format/format.hpp"
 #include "logfs/container/tools/check.hpp"
 #include "logfs/container/tools/repair.hpp"
@@ -18,6 +19,7 @@ namespace halcyon::logfs {
 namespace {
 
 namespace fs = std::filesystem;
+using tests::flipped_bit;
 using tests::open_container;
 
 std::string file_text(const fs::path& path) {
@@ -28,28 +30,6 @@ std::string file_text(const fs::path& path) {
 void put_text(const fs::path& path, const std::string& text) {
     std::ofstream(path, std::ios::binary) << text;
 }
-
-/// Changes one bit of a file, and changes it back.
-class flipped_bit {
-  public:
-    flipped_bit(const std::string& path, size_t byte, unsigned bit) : path_(path), byte_(byte), bit_(bit) { flip(); }
-    ~flipped_bit() { flip(); }
-    flipped_bit(const flipped_bit&) = delete;
-    flipped_bit& operator=(const flipped_bit&) = delete;
-
-  private:
-    void flip() {
-        std::fstream file(path_, std::ios::binary | std::ios::in | std::ios::out);
-        file.seekg(static_cast<std::streamoff>(byte_));
-        const int before = file.get();
-        file.seekp(static_cast<std::streamoff>(byte_));
-        file.put(static_cast<char>(before ^ (1 << bit_)));
-    }
-
-    std::string path_;
-    size_t byte_;
-    unsigned bit_;
-};
 
 /// Two writers that have written to places of their own, none of it twice, and have closed.
 class damage : public ::testing::Test {

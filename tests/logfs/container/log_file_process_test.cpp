@@ -10,13 +10,16 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <filesystem>
 #include <new>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "logfs/container/directory/open_mark.hpp"
 #include "logfs/container/log_file.hpp"
+#include "logfs/container/reading/held_view.hpp"
 #include "plain_file.hpp"
 #include "temporary_folder.hpp"
 
@@ -115,6 +118,40 @@ TEST_F(log_file_in_a_process, is_the_parents_alone_when_it_forks_while_another_t
     EXPECT_EQ(whole.substr(0, children), std::string(children, 'c'));
     ASSERT_EQ(static_cast<int64_t>(whole.size()), 1000 + written * 2 - 1);
     for (int64_t i = 0; i < written; ++i) ASSERT_EQ(whole[static_cast<size_t>(1000 + i * 2)], 'w') << i;
+}
+
+/// A child that has not run yet, on a busy machine.
+TEST_F(log_file_in_a_process, gives_its_locks_back_while_a_child_that_was_forked_off_has_not_forgotten_it) {
+    opening how = for_writing();
+    how.says_open = true;
+    log_file file;
+    ASSERT_TRUE(file.open(path_, tests::identity(1), how).ok());
+    file.write(0, as_bytes("text")).value();
+    tests::bytes read(1);
+    ASSERT_EQ(file.read(0, read).value(), 1);
+    int until[2];
+    ASSERT_EQ(::pipe(until), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        char byte = 0;
+        ::close(until[1]);
+        _exit(::read(until[0], &byte, 1) == 0 ? 0 : 1);
+    }
+    ::close(until[0]);
+    const int marker = ::open((path_ + "/halcyon-container").c_str(), O_RDWR | O_CLOEXEC);
+    const auto is_locked = [&](int64_t place) {
+        const int locked = kernel_files().lock_part(marker, place, 1, true, false);
+        if (locked == 0) kernel_files().unlock_part(marker, place, 1);
+        return locked == -EAGAIN;
+    };
+    EXPECT_TRUE(is_locked(place_of_generation(0)));
+    EXPECT_TRUE(is_locked(open_place));
+    ASSERT_TRUE(file.close().ok());
+    EXPECT_FALSE(is_locked(place_of_generation(0))) << "nothing that it read can be given back";
+    EXPECT_FALSE(is_locked(open_place)) << "no plain file can take its place";
+    ::close(marker);
+    ::close(until[1]);
+    EXPECT_EQ(end_of(child), 0);
 }
 
 std::atomic<int>* signals = nullptr;

@@ -23,6 +23,9 @@ class session {
         how_.may_map_index = may_map;
         for (int i = 0; i < 3; ++i) begin_writer();
         for (int i = 0; i < 2; ++i) readers_.push_back(in_.new_reader());
+        sharing_ = tests::beside_writers();
+        sharing_.sharing = {node_folder_.path().native(), 20};
+        readers_.push_back(in_.new_reader(sharing_));
     }
 
     void step() {
@@ -41,6 +44,8 @@ class session {
             replace_writer();
         else if (what < 920)
             punch();
+        else if (what < 923)
+            replace_reader();
         else
             read(*readers_[random_() % readers_.size()]);
     }
@@ -56,6 +61,7 @@ class session {
     void close() { writers_.clear(); }
     tests::open_container& container_of() { return in_; }
     [[nodiscard]] const tests::plain_file& plain() const { return file_; }
+    int begun_with_an_image = 0;
 
   private:
     static constexpr int64_t most = 60000;
@@ -123,6 +129,13 @@ class session {
         left_ = 0;
     }
 
+    /// By one that begins with what another one left.
+    void replace_reader() {
+        readers_.back() = in_.new_reader(sharing_);
+        ASSERT_TRUE(readers_.back()->reload().ok());
+        begun_with_an_image += readers_.back()->shared().is_used() ? 1 : 0;
+    }
+
     void punch() {
         current().settle().value();
         if (random_() % 2 == 0) {
@@ -165,6 +178,8 @@ class session {
     }
 
     std::mt19937_64 random_;
+    halcyon::tests::temporary_folder node_folder_;
+    reader_options sharing_;
     tests::open_container in_;
     writer_options how_;
     tests::plain_file file_;
@@ -192,6 +207,7 @@ TEST_P(model, a_container_equals_a_plain_file) {
     }
     all.close();
     all.compare_all();
+    EXPECT_GT(all.begun_with_an_image, 10);
     const std::string flat = all.container_of().folder.file("flat");
     const auto flattened = flatten(all.container_of().of(), flat);
     ASSERT_TRUE(flattened.ok()) << flattened.why().message;

@@ -157,8 +157,9 @@ TEST(run_builder, finish_ends_the_times_of_what_was_written) {
     EXPECT_EQ(last[0].count, 10);
     EXPECT_LE(last[0].last_ns, 1009);
     EXPECT_EQ(builder.finish(last), 0U);
-    EXPECT_EQ(builder.pattern().count, 0);
-    EXPECT_EQ(builder.element().count, 0);
+    EXPECT_EQ(builder.count(), 0);
+    EXPECT_EQ(builder.open()[0], run{});
+    EXPECT_EQ(builder.open()[1], run{});
 }
 
 TEST(run_builder, any_writes_are_kept_whatever_their_order) {

@@ -14,8 +14,10 @@ class watched_files : public file_calls {
     /// the call succeeded.
     std::function<int(std::string_view call, int64_t bytes)> before = [](std::string_view, int64_t) { return 0; };
     std::function<void(std::string_view call)> behind = [](std::string_view) {};
-    /// Else as a file system that writes each change to a new place.
+    /// False: as a file system that writes each change to a new place.
     bool is_in_place = true;
+    /// As a file system that has no room left.
+    bool is_full = false;
 
     watched_files() { watches_steps_ = true; }
 
@@ -99,6 +101,7 @@ class watched_files : public file_calls {
         return watched("list", 0, [&] { return under_.list(directory, out, bytes); });
     }
     bool rewrites_in_place(int) override { return is_in_place; }
+    int64_t free_bytes(int fd) override { return is_full ? 0 : under_.free_bytes(fd); }
     void* map(int fd, int64_t offset, size_t bytes, int& error) override {
         void* mapped = nullptr;
         const int done = watched("map", 0, [&] {
@@ -106,6 +109,14 @@ class watched_files : public file_calls {
             return 0;
         });
         if (done != 0) error = -done;
+        return mapped;
+    }
+    void* map_pages(int fd, int64_t offset, size_t bytes) override {
+        void* mapped = nullptr;
+        watched("map_pages", 0, [&] {
+            mapped = under_.map_pages(fd, offset, bytes);
+            return mapped == nullptr ? -1 : 0;
+        });
         return mapped;
     }
     void unmap(void* at, size_t bytes) override {

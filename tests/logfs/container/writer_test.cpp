@@ -8,13 +8,19 @@
 #include <cstdint>
 #include <filesystem>
 #include <random>
-#include <thread>
 #include <vector>
 
 #include "open_container.hpp"
 
 namespace halcyon::logfs {
 namespace {
+
+/// The file backend, which reads it by itself, says the same of the boot.
+TEST(writer_identity, names_the_boot_by_its_36_characters) {
+    const writer_identity me = writer_identity::of_this_process();
+    EXPECT_EQ(me.boot_view().size(), 36U);
+    EXPECT_EQ(me.boot_view().find_first_not_of("0123456789abcdef-"), std::string_view::npos);
+}
 
 namespace fs = std::filesystem;
 using tests::as_bytes;
@@ -209,23 +215,6 @@ TEST_P(writers, calls_that_make_no_sense_are_refused) {
     EXPECT_EQ(to.close().why().system_errno, EBADF);
     const auto failed = to.write(0, as_bytes("x"));
     EXPECT_NE(failed.why().message.find(in_.path), std::string::npos) << failed.why().message;
-}
-
-TEST_P(writers, threads_share_one) {
-    writer& to = in_.add_writer(1, how());
-    constexpr int threads = 4;
-    constexpr int64_t writes = 2000;
-    std::vector<std::thread> all;
-    for (int thread = 0; thread < threads; ++thread) {
-        all.emplace_back([&, thread] {
-            const std::string data(10, static_cast<char>('a' + thread));
-            for (int64_t i = 0; i < writes; ++i) to.write((i * threads + thread) * 10, as_bytes(data)).value();
-        });
-    }
-    for (auto& each : all) each.join();
-    const std::string text = tests::read_text(in_);
-    ASSERT_EQ(text.size(), static_cast<size_t>(threads * writes * 10));
-    for (size_t i = 0; i < text.size(); ++i) ASSERT_EQ(text[i], static_cast<char>('a' + i / 10 % threads)) << i;
 }
 
 TEST_P(writers, two_of_one_rank_and_process_have_droppings_of_their_own) {

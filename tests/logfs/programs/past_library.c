@@ -113,8 +113,7 @@ static int sent(int fd) {
     int ends[2];
     char space[CMSG_SPACE(sizeof fd)] = {0};
     struct iovec one = {bytes, 1};
-    struct msghdr message = {
-        .msg_iov = &one, .msg_iovlen = 1, .msg_control = space, .msg_controllen = sizeof space};
+    struct msghdr message = {.msg_iov = &one, .msg_iovlen = 1, .msg_control = space, .msg_controllen = sizeof space};
     if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) exit(1);
     struct cmsghdr* part = CMSG_FIRSTHDR(&message);
     part->cmsg_level = SOL_SOCKET;

@@ -3,8 +3,6 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <sys/ptrace.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,6 +13,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "killed_at_step.hpp"
 #include "offload/store/hdf5/view_temporary.hpp"
 #include "view_fixture.hpp"
 
@@ -22,6 +21,7 @@ namespace halcyon::offload::testing {
 namespace {
 
 using hdf5::view_temporaries;
+using tests::killed_at;
 
 class killed_view : public view {
   protected:
@@ -99,58 +99,6 @@ TEST_F(killed_view, leftovers_of_other_hosts_go_when_nobody_touched_them_for_hou
     EXPECT_EQ(rebuild({"n0000"}), 0);
     EXPECT_TRUE(there(fresh));
     EXPECT_FALSE(there(old));
-}
-
-bool changes_files(const __ptrace_syscall_info& call) {
-    if (call.op != PTRACE_SYSCALL_INFO_ENTRY) return false;
-    switch (call.entry.nr) {
-        case SYS_openat:
-            return (call.entry.args[2] & O_CREAT) != 0;
-        case SYS_open:
-            return (call.entry.args[1] & O_CREAT) != 0;
-        case SYS_rename:
-        case SYS_renameat:
-        case SYS_renameat2:
-        case SYS_unlink:
-        case SYS_unlinkat:
-        case SYS_ftruncate:
-        case SYS_pwrite64:
-        case SYS_write:
-            return true;
-        default:
-            return false;
-    }
-}
-
-/// Runs `work` in a process that is killed before (even `step`) or after (odd) it changes files for the (step/2)th
-/// time. The process stays a zombie until `looked` has run. False: it ended before.
-template <class Work, class Looked>
-bool killed_at(long step, Work work, Looked looked) {
-    const pid_t child = fork();
-    if (child == 0) {
-        ptrace(PTRACE_TRACEME, 0, 0, 0);
-        raise(SIGSTOP);
-        work();
-        _exit(0);
-    }
-    int status = 0;
-    waitpid(child, &status, 0);
-    ptrace(PTRACE_SETOPTIONS, child, 0, PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL);
-    bool inside = false;
-    for (long done = 0; ptrace(PTRACE_SYSCALL, child, 0, 0) == 0 && waitpid(child, &status, 0) == child;) {
-        if (!WIFSTOPPED(status)) return false;
-        __ptrace_syscall_info call{};
-        ptrace(PTRACE_GET_SYSCALL_INFO, child, sizeof call, &call);
-        const bool entered = changes_files(call);
-        if ((entered || inside) && done++ == step) break;
-        inside = entered;
-    }
-    kill(child, SIGKILL);
-    siginfo_t end{};
-    waitid(P_PID, static_cast<id_t>(child), &end, WEXITED | WNOWAIT);
-    looked();
-    waitpid(child, &status, 0);
-    return true;
 }
 
 /// Of nothing, and of an older view.

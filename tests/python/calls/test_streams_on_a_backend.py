@@ -12,6 +12,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 import pytest
+from calls.random_streams import SEED, compare, operations
 from observe.recorded_program import Run, compiled, recorded
 from small_disk import small_disk
 
@@ -167,10 +168,6 @@ def test_a_daemon_has_left_the_files_that_it_was_started_with(
     assert same(places(), script, built("stream_cases.c")).said == "5 0\nbefore\n"
 
 
-OPERATIONS = int(os.environ.get("HALCYON_STREAM_OPERATIONS", "40000"))
-SEED = int(os.environ.get("HALCYON_STREAM_SEED", "1"))
-
-
 @pytest.mark.parametrize(("seed", "options"), [(SEED, ()), (SEED + 1, ()), (SEED + 2, CHECKS)])
 def test_random_operations_narrow_and_wide(
     places: Places, built: Callable[..., Path], seed: int, options: tuple[str, ...]
@@ -178,20 +175,12 @@ def test_random_operations_narrow_and_wide(
     program = built("random_streams.c", *options)
     script = 'exec "$2" "$1" "$3" "$4" "$5"'
 
-    def outcomes(operations: int, told_from: int) -> list[list[str]]:
-        done = [place.run(script, program, seed, operations, told_from, timeout=3600) for place in places()]
+    def outcomes(count: int, told_from: int) -> list[list[str]]:
+        done = [place.run(script, program, seed, count, told_from, timeout=3600) for place in places()]
         assert [one.status for one in done] == [0, 0], done[1].complaints
         return [one.said.splitlines() for one in done]
 
-    plain, mounted = outcomes(OPERATIONS, OPERATIONS)
-    assert plain[-1].startswith("end "), plain[-1]
-    for block, (expected, found) in enumerate(zip_longest(plain, mounted)):
-        if expected == found:
-            continue
-        plain, mounted = outcomes(min(OPERATIONS, 1000 * (block + 1)), 1000 * block)
-        for line, (one, other) in enumerate(zip_longest(plain, mounted)):
-            assert other == one, "\n".join(["after", *plain[max(0, line - 12) : line]])
-    assert mounted == plain
+    compare(outcomes, operations(40_000))
 
 
 LIMITS = {"ENOSPC": "HALCYON_MEMORY_CAPACITY", "EDQUOT": "HALCYON_MEMORY_QUOTA"}

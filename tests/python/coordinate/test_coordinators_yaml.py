@@ -105,6 +105,11 @@ def test_times_that_let_two_move_at_once_are_warned_of(
             "unix:@home\n    listen: [unix:@other]\n    metrics: unix:@other",
             ":17: coordinators.home.metrics: 'unix:@other' is an address of this coordinator's clients ('listen'); ",
         ),
+        (
+            "unix:@home",
+            "unix:@home\n    listen: [unix:@other, 'tcp:[::1]:0', 'tcp:[::1]:0', unix:@other]",
+            ":16: coordinators.home.listen[3]: 'unix:@other' is there twice",
+        ),
         ("unix:@home", "unix:/home=b", ":15: coordinators.home.address: 'unix:/home=b'; expected no control "),
         ("paths: [/home]", "paths: [/x=unix:b]", ":14: coordinators.home.paths[0]: '/x=unix:b'; expected no '=unix:'"),
         ("unix:@home", "tcp:login1:0", ":15: coordinators.home.address: 'tcp:login1:0'; expected a port, since"),
@@ -202,11 +207,13 @@ def test_the_schema_and_the_daemon_know_the_same_words(tmp_path: Path) -> None:
             "--policy fcsf: no such policy; did you mean 'fcfs'?; expected delay,",
         ),
         (["--address=unix:@x", "--metric=best"], "--metric best: no such metric; expected cpu-hours, energy, sum-of-"),
-        (["--address=nowhere"], "expected unix:/path/to/socket"),
+        (["--address=nowhere"], "--address: socket address 'nowhere': "),
+        (["--address=unix:@x", "--metrics=nowhere"], "--metrics: socket address 'nowhere': "),
+        (["--address=unix:@x", "--address=unix:@x"], "--address unix:@x is given twice"),
         (["--address=unix:@x", "--metrics=unix:@x"], "--metrics unix:@x: clients connect there; expected another"),
     ],
 )
 def test_a_command_line_that_makes_no_sense_is_refused(arguments: list[str], said: str) -> None:
     done = subprocess.run([find_program(), *arguments], capture_output=True, text=True, check=False)
-    assert done.returncode != 0
+    assert done.returncode == 2
     assert said in done.stderr

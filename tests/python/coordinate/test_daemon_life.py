@@ -114,6 +114,17 @@ def test_a_second_daemon_at_the_same_address_is_refused(start: Prepare) -> None:
     assert of.top().load.applications == 0
 
 
+def test_it_does_not_start_where_a_file_that_is_no_socket_is_in_its_place(prepare: Prepare) -> None:
+    of = prepare()
+    of.socket.write_text("precious")
+    done = subprocess.run([find_program(), "--config", of.config], capture_output=True, text=True, check=False)
+    assert done.returncode == 1, "nothing is wrong with the command line"
+    assert done.stderr == (
+        f"halcyon-coordinator: {of.address}: the file is there and is no socket; remove it, or choose another path\n"
+    )
+    assert of.socket.read_text() == "precious"
+
+
 def test_it_does_not_start_for_a_process_that_is_not_its_starter(prepare: Prepare) -> None:
     command = [find_program(), "--config", prepare().config, "--end-with", "1"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S, check=False)

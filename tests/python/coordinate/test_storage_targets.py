@@ -1,6 +1,7 @@
 """Programs that tell the storage targets of their phases, with the real daemon: they move side by side or in turns."""
 
 import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,6 +10,9 @@ from coordinator_process import PATIENT, CoordinatorProcess, wait_until
 from overheard import Overheard
 from scripted_agents import Agent, has_turn, run_until
 from turn_programs import Program, RefusedError
+
+from halcyon.errors import UsageError
+from halcyon.turns import Turns
 
 Start = Callable[..., CoordinatorProcess]
 Run = Callable[..., Program]
@@ -188,6 +192,15 @@ def test_calls_of_a_program_that_has_prepared_targets_are_covered_within_its_pha
         other.release()
     run_until([other], lambda: a.has_answered, "the calls are made")
     a.answer()
+
+
+def test_too_many_targets_prepare_nothing_where_warnings_are_errors(tmp_path: Path) -> None:
+    with Turns(tmp_path) as turns, warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(UserWarning, match="200 storage targets are more than are told of a process"):
+            turns.prepare(targets=range(200))
+        with pytest.raises(UsageError, match="nothing is prepared"):
+            turns.complete()
 
 
 def test_targets_that_are_none_are_refused(start: Start, run: Run, scratch: Path) -> None:

@@ -19,6 +19,7 @@ import pytest
 from measured_runs import SETUP, alone, both
 
 from halcyon.delta.data_file import DataFile
+from halcyon.delta.run_folder import run_folder
 from halcyon.delta.runs import Key
 
 LIMIT_S = 120
@@ -184,6 +185,36 @@ def test_a_measurement_that_was_killed_leaves_no_coordinator(folder: Path, tmp_p
         for left in processes_with(str(folder)):
             with suppress(ProcessLookupError):
                 os.kill(left, signal.SIGKILL)
+
+
+def test_the_next_run_removes_what_a_measurement_that_was_killed_has_left(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with under_way(folder, tmp_path) as (process, temporary):
+        monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+        (first,) = temporary.glob("halcyon-delta-*")
+        with run_folder() as second:
+            assert set(temporary.glob("halcyon-delta-*")) == {first, second}, "the first run goes on"
+        process.kill()
+        process.wait(LIMIT_S)
+        wait_until(lambda: not coordinators(temporary))
+        for left in processes_with(str(folder)):
+            with suppress(ProcessLookupError):
+                os.kill(left, signal.SIGKILL)
+        wait_until(lambda: not processes_with(str(folder)))
+        with run_folder() as third:
+            assert list(temporary.glob("halcyon-delta-*")) == [third]
+
+
+def test_a_folder_of_a_run_that_another_user_put_there_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    elsewhere, link = tmp_path / "elsewhere", tmp_path / "halcyon-delta-link"
+    elsewhere.mkdir()
+    (elsewhere / "held").touch()
+    link.symlink_to(elsewhere)
+    with run_folder():
+        assert (elsewhere / "held").exists()
+        assert link.is_symlink()
 
 
 def test_a_measurement_that_is_ended_leaves_nothing(folder: Path, tmp_path: Path) -> None:

@@ -120,6 +120,8 @@ def test_an_agent_that_cannot_be_started_keeps_no_command_from_running(
         (("--log", "LOGS", "--backends", "LOGS,LOGS/absent"), "no such directory"),
         (("--logs-per", "node"), "add --log DIR"),
         (("--log", "LOGS", "--logs-per", "node", "--stage", "/node"), "leave one of them out"),
+        (("--log-checks",), "add --log DIR"),
+        (("--log", "LOGS", "--logs-per", "node", "--log-checks"), "leave one of them out"),
     ],
 )
 def test_options_that_make_no_sense_are_refused(logs: Path, options: tuple[str, ...], reason: str) -> None:

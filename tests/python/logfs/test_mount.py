@@ -92,6 +92,24 @@ def test_what_tools_copy_equals_the_original(tmp_path: Path) -> None:
             assert (copy / "folder/data").stat().st_mtime > 1_200_000_000
 
 
+def test_what_is_called_as_a_marker_and_is_none_is_the_users(tmp_path: Path) -> None:
+    for kind in ("container", "plain"):
+        with mounted(tmp_path, f"--new-files={kind}") as (backend, mount):
+            folder = mount / kind
+            (folder / "a/halcyon-container").mkdir(parents=True)
+            (folder / "a/halcyon-container/inner").write_text("inner")
+            (folder / "b").mkdir()
+            (folder / "b/halcyon-container").write_text("mine")
+            for name in "ab":
+                (folder / name / "beside").write_text("beside")
+                assert names_in(folder / name) == ["beside", "halcyon-container"]
+                assert (folder / name / "beside").read_text() == "beside"
+                assert is_container(backend / kind / name / "beside") == (kind == "container")
+            assert (folder / "a/halcyon-container/inner").read_text() == "inner"
+            assert (folder / "b/halcyon-container").read_text() == "mine"
+            shutil.rmtree(folder)
+
+
 def test_a_static_program_sees_containers(tmp_path: Path) -> None:
     source = tmp_path / "program.c"
     source.write_text(

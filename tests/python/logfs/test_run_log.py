@@ -75,6 +75,27 @@ def test_what_is_no_directory_for_logs_is_refused(tmp_path: Path, name: str, rea
     assert "Traceback" not in done.stderr
 
 
+def test_what_is_called_as_a_marker_and_is_none_is_the_users(tmp_path: Path) -> None:
+    logs = tmp_path / "logs"
+    (logs / "there/halcyon-container").mkdir(parents=True)
+    (logs / "text").mkdir()
+    (logs / "text/halcyon-container").write_text("mine\n")
+    command = (
+        f"cd {logs}; mkdir made made/halcyon-container; echo a > there/a; echo b > made/halcyon-container/b; "
+        "echo c > made/c; echo d > halcyon-container; ls * made/halcyon-container; cat there/a made/*/b made/c "
+        "halcyon-container text/halcyon-container; rm made/halcyon-container/b; rmdir made/halcyon-container; ls made"
+    )
+    done = halcyon("run", "--log", logs, "--", "sh", "-c", command)
+    listed = (
+        "halcyon-container\n\nmade:\nc\nhalcyon-container\n\nmade/halcyon-container:\nb\n\n"
+        "text:\nhalcyon-container\n\nthere:\na\nhalcyon-container\n"
+    )
+    assert done.stdout == f"{listed}a\nb\nc\nd\nmine\nc\n", done.stderr
+    assert "3 files are log containers, of 3 writers" in done.stderr
+    again = halcyon("run", "--log", logs, "--", "cat", logs / "halcyon-container")
+    assert again.stdout == "d\n", again.stderr
+
+
 def test_more_than_a_process_can_have_are_refused(tmp_path: Path) -> None:
     for number in range(5):
         (tmp_path / str(number)).mkdir()
@@ -104,6 +125,19 @@ def test_a_trace_names_the_logical_file(tmp_path: Path) -> None:
     moved = [(call["kind"], call["offset"], call["moved"]) for call in of_file if call["moved"]]
     assert moved == [("write", 500, 1000), ("read", 0, 1500)]
     assert not [path for path in files.values() if "hostdir" in path or "halcyon-descriptor" in path]
+
+
+def test_no_open_waits_for_a_table_of_descriptors_that_grows(tmp_path: Path) -> None:
+    """Where the process has threads by then, that takes 10 ms."""
+    script = (
+        "import sys\n"
+        "def room(): return next(line for line in open('/proc/self/status') if line.startswith('FDSize'))\n"
+        "before = room()\n"
+        "with open(sys.argv[1] + '/f', 'w') as file: file.write('text')\n"
+        "print(room() == before)\n"
+    )
+    done = halcyon("run", "--log", tmp_path, "--", sys.executable, "-c", script, tmp_path)
+    assert done.stdout == "True\n", done.stderr
 
 
 def test_writers_end_with_their_process_however_that_ends(tmp_path: Path) -> None:

@@ -22,14 +22,12 @@ using backends::write_to;
 struct reads_next {
     template <class... Room>
     static int64_t of(const owned_file& file, int fd, void* data, size_t bytes, Room...) {
-        const iovec piece = piece_of(data, bytes);
-        return read_here(file, fd, &piece, 1);
+        return read_here(file, fd, piece_of(data, bytes));
     }
 };
 struct writes_next {
     static int64_t of(const owned_file& file, int fd, const void* data, size_t bytes) {
-        const iovec piece = piece_of(data, bytes);
-        return write_here(file, fd, &piece, 1);
+        return write_here(file, fd, piece_of(data, bytes));
     }
 };
 struct reads_at {
@@ -129,7 +127,7 @@ struct copy {
                       ? direct::read(from, out, bytes)
                       : direct::call(SYS_pread64, from, direct::address(out), static_cast<long>(bytes), *offset);
         else
-            got = offset == nullptr ? read_here(source, from, &piece, 1) : read_from(source, &piece, 1, *offset);
+            got = offset == nullptr ? read_here(source, from, piece) : read_from(source, &piece, 1, *offset);
         if (got > 0 && offset != nullptr) *offset += got;
         return got;
     }
@@ -140,8 +138,7 @@ struct copy {
             put = offset == nullptr ? direct::call(SYS_write, to, direct::address(data), static_cast<long>(bytes))
                                     : direct::pwrite(to, data, bytes, *offset);
         else
-            put =
-                offset == nullptr ? write_here(destination, to, &piece, 1) : write_to(destination, &piece, 1, *offset);
+            put = offset == nullptr ? write_here(destination, to, piece) : write_to(destination, &piece, 1, *offset);
         if (put > 0 && offset != nullptr) *offset += put;
         return put;
     }

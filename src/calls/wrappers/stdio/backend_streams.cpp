@@ -240,7 +240,7 @@ int print(const owned_file& file, int fd, int checks, const char* format, va_lis
     const auto bytes = static_cast<size_t>(text.length());
     for (size_t done = 0; done < bytes;) {
         const iovec piece = backends::piece_of(text.text() + done, bytes - done);
-        const int64_t now = backends::write_here(file, fd, &piece, 1);
+        const int64_t now = backends::write_here(file, fd, piece);
         if (now <= 0) {
             errno = now == 0 ? EIO : static_cast<int>(-now);
             return -1;

@@ -60,14 +60,14 @@ struct moves {
 ssize_t read_once(const owned_file& file, int fd, void* data, size_t bytes) {
     const iovec piece = backends::piece_of(data, bytes);
     return recorded<moves<false>, call_id::stdio_read>(
-        [&] { return backends::as_result<ssize_t>([&] { return backends::read_here(file, fd, &piece, 1); }); }, fd,
+        [&] { return backends::as_result<ssize_t>([&] { return backends::read_here(file, fd, piece); }); }, fd,
         piece.iov_len);
 }
 
 ssize_t write_once(const owned_file& file, int fd, const void* data, size_t bytes) {
     const iovec piece = backends::piece_of(data, bytes);
     return recorded<moves<true>, call_id::stdio_write>(
-        [&] { return backends::as_result<ssize_t>([&] { return backends::write_here(file, fd, &piece, 1); }); }, fd,
+        [&] { return backends::as_result<ssize_t>([&] { return backends::write_here(file, fd, piece); }); }, fd,
         piece.iov_len);
 }
 
@@ -281,7 +281,7 @@ void say(const char* line, int length) {
     const owned_file file = backends::owner_of(STDERR_FILENO);
     if (!file) return standard_error::say(line, length);
     const iovec piece = backends::piece_of(line, static_cast<size_t>(length));
-    if (standard_error::is_meant_for_people()) backends::write_here(file, STDERR_FILENO, &piece, 1);
+    if (standard_error::is_meant_for_people()) backends::write_here(file, STDERR_FILENO, piece);
 }
 
 ssize_t write(const owned_file& file, int fd, const void* data, size_t bytes) {

@@ -8,6 +8,7 @@
 
 #include "base/clock.hpp"
 #include "logfs/container/directory/access.hpp"
+#include "logfs/container/directory/marking.hpp"
 #include "logfs/container/directory/other_backends.hpp"
 #include "logfs/container/files/whole_transfer.hpp"
 #include "logfs/container/format/dropping_name.hpp"
@@ -99,34 +100,47 @@ result<void> container::open(std::string_view path) {
 }
 
 result<void> container::read_marker() {
-    const int fd = calls_.open_at(directory_, marker_name.data(), O_RDONLY, 0);
-    if (fd == -ENOENT) {
-        struct stat there {};
-        is_plfs_ = calls_.status_at(directory_, plfs_access_name.data(), there) == 0;
-        if (is_plfs_) {
-            marker_ = {};
-            marker_.id = there.st_ino;
-            return {};
-        }
-        return failure{error_kind::usage,
-                       full({}) + ": a directory, no log container: it has no file " + std::string(marker_name),
-                       EISDIR};
-    }
-    if (fd < 0) return failed(marker_name, "cannot open", -fd);
+    const int fd = calls_.open_at(directory_, marker_name.data(), marker_flags, 0);
     char text[marker::room];
-    const int64_t bytes = read_whole(calls_, fd, std::as_writable_bytes(std::span(text)), 0);
-    calls_.close(fd);
-    if (bytes < 0) return failed(marker_name, "cannot read", static_cast<int>(-bytes));
-    switch (marker::read({text, static_cast<size_t>(bytes)}, marker_)) {
-        case marker::reading::whole:
-            return {};
-        case marker::reading::other_version:
-            return damaged(marker_name, "format version " + std::to_string(marker_.version) +
-                                            "; this release reads version " + std::to_string(format_version));
-        case marker::reading::damaged:
+    int64_t bytes = fd;
+    if (fd >= 0) {
+        bytes = read_whole(calls_, fd, std::as_writable_bytes(std::span(text)), 0);
+        calls_.close(fd);
+    }
+    const std::string_view read(text, bytes < 0 ? 0 : static_cast<size_t>(bytes));
+    const marker::reading found = marker::read(read, marker_);
+    if (found == marker::reading::whole) return {};
+    switch (marking_of(calls_, directory_, ".")) {
+        case marking::plfs:
+            return take_plfs();
+        case marking::none:
+            return no_container(bytes >= 0);
+        case marking::ours:
             break;
     }
+    if (bytes < 0) return failed(marker_name, fd < 0 ? "cannot open" : "cannot read", static_cast<int>(-bytes));
+    if (found == marker::reading::other_version)
+        return damaged(marker_name, "format version " + std::to_string(marker_.version) +
+                                        "; this release reads version " + std::to_string(format_version));
     return damaged(marker_name, "damaged: its text does not fit its check sum");
+}
+
+result<void> container::take_plfs() {
+    struct stat there {};
+    if (const int done = calls_.status_at(directory_, plfs_access_name.data(), there); done != 0)
+        return failed(plfs_access_name, "cannot look at", -done);
+    is_plfs_ = true;
+    marker_ = {};
+    marker_.id = there.st_ino;
+    return {};
+}
+
+failure container::no_container(bool has_text) const {
+    const std::string name(marker_name);
+    return {error_kind::usage,
+            full({}) + ": a directory, no log container: " +
+                (has_text ? "its file " + name + " is no marker of one" : "it has no file " + name),
+            EISDIR};
 }
 
 result<void> container::expect_ours() const {
@@ -145,9 +159,7 @@ bool container::is_at(file_calls& calls, std::string_view path) {
     if (!candidate.keep_path(path)) return false;
     const int fd = calls.open_at(AT_FDCWD, candidate.path_.data(), O_RDONLY | O_DIRECTORY, 0);
     if (fd < 0) return false;
-    struct stat there {};
-    const bool found =
-        calls.status_at(fd, marker_name.data(), there) == 0 || calls.status_at(fd, plfs_access_name.data(), there) == 0;
+    const bool found = marking_of(calls, fd, ".") != marking::none;
     calls.close(fd);
     return found;
 }

@@ -76,6 +76,8 @@ class container {
 
   private:
     result<void> read_marker();
+    result<void> take_plfs();
+    [[nodiscard]] failure no_container(bool has_text) const;
     int create_marker(int directory, mode_t mode);
     int give_its_name(const char* begun);
     int sync_directory(const char* name);

@@ -10,7 +10,8 @@
 namespace halcyon::logfs {
 namespace {
 
-constexpr std::string_view first_line = "halcyon log container\nversion ";
+constexpr std::string_view first_line = "halcyon log container\n";
+constexpr std::string_view version_line = "version ";
 constexpr std::string_view directories_line = "\nhost directories ";
 constexpr std::string_view id_line = "\nid ";
 constexpr std::string_view check_line = "\ncheck ";
@@ -43,6 +44,7 @@ size_t marker::write(std::span<char, room> out) const {
         size = static_cast<size_t>(written.ptr - out.data());
     };
     add(first_line);
+    add(version_line);
     add_number(version);
     add(directories_line);
     add_number(host_directories);
@@ -55,9 +57,15 @@ size_t marker::write(std::span<char, room> out) const {
     return size;
 }
 
+bool marker::begins(std::string_view text) {
+    return text.starts_with(first_line);
+}
+
 marker::reading marker::read(std::string_view text, marker& out) {
     const std::string_view whole = text;
-    if (!take(text, first_line, out.version)) return reading::damaged;
+    if (!begins(text)) return reading::damaged;
+    text.remove_prefix(first_line.size());
+    if (!take(text, version_line, out.version)) return reading::damaged;
     if (out.version != format_version) return reading::other_version;
     if (!take(text, directories_line, out.host_directories) || !take(text, id_line, out.id)) return reading::damaged;
     const std::string_view checked = whole.substr(0, whole.size() - text.size());

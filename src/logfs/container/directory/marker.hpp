@@ -19,6 +19,9 @@ struct marker {
     /// The number of characters.
     size_t write(std::span<char, room> out) const;
 
+    /// Whether this is, or was before it was damaged, the text of a marker of any version.
+    [[nodiscard]] static bool begins(std::string_view text);
+
     enum class reading : uint8_t { whole, damaged, other_version };
     /// Of a text of another version only `version` is set.
     static reading read(std::string_view text, marker& out);

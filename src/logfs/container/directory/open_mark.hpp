@@ -16,6 +16,8 @@ inline constexpr int64_t open_place = INT64_MAX - 4096;
 /// -ESTALE: the container was removed or replaced by the time. Where a file system has no such locks, nobody is kept
 /// from anything, and the descriptor says nothing.
 int say_open(file_calls& calls, int directory, const char* marker);
+/// Takes it back, before the descriptor is closed: also for children that were forked off and still have it.
+void say_closed(file_calls& calls, int fd);
 
 /// Keeps the container to this process for a moment: nobody has it open, and who would open it waits until `fd` is
 /// closed, and then finds that the marker is gone, or goes on. `fd`: of the marker, open for reading and writing.

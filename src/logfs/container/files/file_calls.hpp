@@ -65,8 +65,12 @@ class file_calls {
     /// and their like, which write each change to a new place: once they are full, a store into a mapped file ends the
     /// process (SIGBUS).
     virtual bool rewrites_in_place(int fd) = 0;
+    /// What the file system of an open file has room for, for this user; -errno.
+    virtual int64_t free_bytes(int fd) = 0;
     /// Shared and writable; null with errno in `error`.
     virtual void* map(int fd, int64_t offset, size_t bytes, int& error) = 0;
+    /// To be read only, and to be given back as pages (below); null where that fails.
+    virtual void* map_pages(int fd, int64_t offset, size_t bytes) = 0;
     virtual void unmap(void* at, size_t bytes) = 0;
 
     /// Zeroed memory in whole pages; null where there is none.

@@ -111,9 +111,18 @@ class kernel final : public file_calls {
         if (uninterrupted([&] { return ::fstatfs(fd, &system); }) != 0) return false;
         return is_rewritten_in_place(static_cast<uint32_t>(system.f_type));
     }
+    int64_t free_bytes(int fd) override {
+        struct statfs system {};
+        const int done = uninterrupted([&] { return ::fstatfs(fd, &system); });
+        return done != 0 ? done : static_cast<int64_t>(system.f_bavail) * static_cast<int64_t>(system.f_bsize);
+    }
     void* map(int fd, int64_t offset, size_t bytes, int& error) override {
         void* const at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
         error = at == MAP_FAILED ? errno : 0;
+        return at == MAP_FAILED ? nullptr : at;
+    }
+    void* map_pages(int fd, int64_t offset, size_t bytes) override {
+        void* const at = ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, fd, offset);
         return at == MAP_FAILED ? nullptr : at;
     }
     void unmap(void* at, size_t bytes) override { ::munmap(at, bytes); }

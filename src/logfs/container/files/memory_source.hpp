@@ -33,6 +33,14 @@ class memory_source {
         used_ -= bytes;
     }
 
+    /// Of a file, to be read only; to be given back as all others.
+    [[nodiscard]] void* map(int fd, int64_t offset, size_t bytes) {
+        if (!count(bytes)) return nullptr;
+        void* const at = calls_.map_pages(fd, offset, bytes);
+        if (at == nullptr) used_ -= bytes;
+        return at;
+    }
+
     [[nodiscard]] uint64_t most() const { return most_; }
     [[nodiscard]] uint64_t used() const { return used_; }
     [[nodiscard]] uint64_t peak() const { return peak_; }

@@ -81,6 +81,14 @@ class page_array {
         capacity_ = grown / sizeof(T);
         return true;
     }
+    /// Takes over pages of the memory source that hold so many elements and can only be read (memory_source::map).
+    void take_mapped(void* pages, size_t bytes, size_t size) {
+        release();
+        data_ = static_cast<T*>(pages);
+        size_ = size;  // and a capacity of 0: who adds something gets a copy
+        bytes_ = bytes;
+        is_mapped_ = true;
+    }
     void clear() { size_ = 0; }
     void cut(size_t size) { size_ = size; }
     void pop() { --size_; }
@@ -89,11 +97,12 @@ class page_array {
         if (bytes_ > 0) memory_->give_back(data_, bytes_);
         data_ = nullptr;
         size_ = capacity_ = bytes_ = 0;
+        is_mapped_ = false;
     }
     /// Pages behind its elements go back.
     void shrink() {
         const size_t needed = (size_ * sizeof(T) + page - 1) / page * page;
-        if (needed >= bytes_) return;
+        if (needed >= bytes_ || is_mapped_) return;
         if (needed == 0) return release();
         if (void* const moved = memory_->resize(data_, bytes_, needed); moved != nullptr) {
             data_ = static_cast<T*>(moved);
@@ -107,13 +116,20 @@ class page_array {
         std::swap(size_, other.size_);
         std::swap(capacity_, other.capacity_);
         std::swap(bytes_, other.bytes_);
+        std::swap(is_mapped_, other.is_mapped_);
     }
 
   private:
     static constexpr size_t page = 4096;
 
     [[nodiscard]] void* change_to(size_t bytes) {
-        return bytes_ == 0 ? memory_->take(bytes) : memory_->resize(data_, bytes_, bytes);
+        if (!is_mapped_) return bytes_ == 0 ? memory_->take(bytes) : memory_->resize(data_, bytes_, bytes);
+        void* const copy = memory_->take(bytes);
+        if (copy == nullptr) return nullptr;
+        std::memcpy(copy, static_cast<const void*>(data_), size_ * sizeof(T));
+        memory_->give_back(data_, bytes_);
+        is_mapped_ = false;
+        return copy;
     }
 
     memory_source* memory_;
@@ -121,6 +137,7 @@ class page_array {
     size_t size_ = 0;
     size_t capacity_ = 0;
     size_t bytes_ = 0;
+    bool is_mapped_ = false;
 };
 
 }  // namespace halcyon::logfs

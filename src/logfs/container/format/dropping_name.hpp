@@ -7,10 +7,11 @@
 namespace halcyon::logfs {
 
 inline constexpr std::string_view marker_name = "halcyon-container";
+/// Its time is that of the last publication, and its locks (fcntl) are those of the file (the file backend).
+inline constexpr std::string_view descriptor_name = "halcyon-descriptor";
 inline constexpr std::string_view punched_name = "punched";
 inline constexpr std::string_view append_lock_name = "append-lock";
 inline constexpr std::string_view times_name = "times";
-inline constexpr std::string_view descriptor_name = "halcyon-descriptor";
 inline constexpr std::string_view host_directory_prefix = "hostdir.";
 inline constexpr std::string_view index_prefix = "index.";
 inline constexpr std::string_view data_prefix = "data.";

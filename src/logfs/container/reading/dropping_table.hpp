@@ -10,6 +10,7 @@
 #include "logfs/container/format/dropping_name.hpp"
 #include "logfs/container/reading/dropping.hpp"
 #include "logfs/container/reading/hashed_numbers.hpp"
+#include "logfs/container/reading/index_image.hpp"
 
 namespace halcyon::logfs {
 
@@ -45,6 +46,13 @@ class dropping_table {
     /// Before has_epoch_between().
     void settle_epochs();
 
+    /// All but the epochs, and what is wrong with a dropping.
+    void save(image_writer& to) const;
+    /// Into an empty one. False: it makes no sense, or there is no memory; then some of it may be there.
+    [[nodiscard]] bool load(image_reader& from);
+    /// Forgets all droppings.
+    void release();
+
     /// Which of two writes of the same time counts.
     [[nodiscard]] bool is_later_of_same_time(uint32_t a, uint32_t b) const;
     /// By how much times of the two may be wrong against each other.
@@ -61,6 +69,7 @@ class dropping_table {
         friend auto operator<=>(const epoch&, const epoch&) = default;
     };
 
+    [[nodiscard]] bool note_clock_of(dropping& of, uint64_t hash);
     [[nodiscard]] size_t epochs_before(uint64_t group, int64_t time_ns) const;
 
     page_array<dropping> list_;

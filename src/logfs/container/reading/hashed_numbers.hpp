@@ -41,6 +41,12 @@ class hashed_numbers {
         return true;
     }
 
+    /// Forgets all.
+    void release() {
+        places_.release();
+        count_ = 0;
+    }
+
   private:
     static constexpr size_t least_places = 512;
 

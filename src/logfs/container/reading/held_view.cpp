@@ -37,6 +37,10 @@ int held_view::look() {
 
 void held_view::has_taken() {
     taken_ = looked_;
+    let_go();
+}
+
+void held_view::let_go() {
     if (held_ < 0) return;
     container_.calls().unlock_part(fd_, place_of_generation(held_), 1);
     held_ = -1;

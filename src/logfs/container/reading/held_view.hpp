@@ -29,6 +29,9 @@ class held_view {
     /// The lock goes with the last process that has the descriptor: a forked child gives nothing away.
     ~held_view();
 
+    /// Of the process that holds it: nothing is held any more, whatever a child that was forked off has of it.
+    void let_go();
+
     /// Before the index is taken; -errno.
     int look();
     /// All of the index was taken since: of what was read before, nothing is needed any more.

@@ -1,5 +1,7 @@
 #include "logfs/container/reading/index_intake.hpp"
 
+#include <fcntl.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <string>
@@ -110,6 +112,40 @@ result<void> index_intake::reload_one(std::string_view path) {
     }
     if (auto done = take_new(number); !done) return done;
     return finish();
+}
+
+int index_intake::confirm(uint32_t number, file_identity& out) {
+    file_calls& calls = container_.calls();
+    dropping& of = writers_[number];
+    // Not the one that is open: another may have its name.
+    const int fd = calls.open_at(container_.directory(), writers_.name_of(number), O_RDONLY, 0);
+    if (fd < 0) return fd;
+    struct stat there {};
+    int done = calls.status(fd, there);
+    if (done == 0) done = scan_.confirm(fd, of);
+    calls.close(fd);
+    out = {there.st_dev, there.st_ino};
+    return done;
+}
+
+bool index_intake::go_on(int64_t latest_ns) {
+    latest_ns_ = latest_ns;
+    for (uint32_t number = 0; number < writers_.size(); ++number) {
+        const dropping& of = writers_[number];
+        if (!of.is_closed && !of.is_gone && !open_.push(number)) return false;
+        if (!live_.note(writers_, number)) return false;
+    }
+    return true;
+}
+
+void index_intake::start_over() {
+    container_listing_ = {};
+    directories_.clear();
+    lonely_data_.clear();
+    live_.clear();
+    open_.clear();
+    damages_.clear();
+    latest_ns_ = 0;
 }
 
 result<void> index_intake::finish() {

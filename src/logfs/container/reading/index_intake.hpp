@@ -59,6 +59,21 @@ class index_intake {
     /// The same of one writer, by the name of its index dropping.
     result<void> reload_one(std::string_view path);
 
+    /// An index dropping, as the system names it.
+    struct file_identity {
+        uint64_t device;
+        uint64_t inode;
+
+        friend bool operator==(const file_identity&, const file_identity&) = default;
+    };
+    /// Whether the writer's index dropping still begins with all that was taken of it: 1; 0: not; -errno. `out`: which
+    /// file that is.
+    int confirm(uint32_t number, file_identity& out);
+    /// Goes on behind what the table and the merged index, which were loaded, say was taken. False: no memory.
+    [[nodiscard]] bool go_on(int64_t latest_ns);
+    /// Nothing was taken: the table and the merged index are empty again.
+    void start_over();
+
     [[nodiscard]] const live_runs& live() const { return live_; }
     /// Of all that was taken, when the last of it was written.
     [[nodiscard]] int64_t latest_ns() const { return latest_ns_; }

@@ -110,6 +110,40 @@ int index_scan::go_on(int fd, dropping& of, dropping_table& table, index_visitor
     return 0;
 }
 
+int index_scan::confirm(int fd, dropping& of) {
+    dropping fresh;
+    fresh.salt = of.salt;
+    if (const int done = read_steady_head(fd, fresh); done <= 0) return done;
+    index_header header{};
+    if (check_header(0, header) || header.salt != of.salt || header.group != of.group || header.pid != of.pid ||
+        header.created_ns != of.created_ns || header.rank != of.rank)
+        return 0;
+    const auto states = slots_in<state_slot>(head_, state_slot_at, of.salt);
+    const auto commits = slots_in<commit_slot>(head_, commit_slot_at, of.salt);
+    const state_slot& state = states.newer;
+    if (states.bad_at != 0 || commits.bad_at != 0 || commits.newer.state_sequence > state.sequence) return 0;
+    const bool is_longer = !of.is_closed && state.sequence > of.state_sequence && !state.end.is_before(of.at);
+    const bool is_same = state.sequence == of.state_sequence && state.end == of.at &&
+                         (state.is_closed != 0) == of.is_closed && state.data_bytes == of.data_bytes;
+    if ((!is_longer && !is_same) || !has_last_block(fd, of)) return 0;
+    const commit_slot& commit = commits.newer.sequence > state.synced_commit ? commits.older : commits.newer;
+    of.committed = commit.end;
+    of.committed_bytes = commit.data_bytes;
+    return 1;
+}
+
+/// Of which records were taken last, as it was: earlier ones do not change any more.
+bool index_scan::has_last_block(int fd, const dropping& of) {
+    const size_t bytes = sizeof(block_header) + of.at.used;
+    if (!buffer_.resize(block_bytes)) return false;
+    const auto block = buffer_.all().first(bytes);
+    if (read_whole(calls_, fd, block, block_at(of.at.block)) != static_cast<int64_t>(bytes)) return false;
+    block_header header{};
+    std::memcpy(static_cast<void*>(&header), block.data(), sizeof header);
+    const uint32_t check = check_of_block(of.at.block, header.base, of.salt);
+    return header.number == of.at.block && crc32c(block.subspan(sizeof header), check) == of.at.check;
+}
+
 void index_scan::take_state(dropping& of) {
     // What is cut of a writer on another node may only not have come here yet.
     of.state_sequence = of.is_cut && state_.is_closed == 0 ? 0 : state_.sequence;

@@ -34,9 +34,14 @@ class index_scan {
     /// Goes on with `of`; `table` is told of its clock. -errno. What was damaged and not passed over is in `damage`.
     int go_on(int fd, dropping& of, dropping_table& table, index_visitor& visitor);
 
+    /// Whether it is the dropping of which `of` was taken, with all that was taken, and sound: 1; 0: not; -errno. Of
+    /// one that has ended, `of` learns what is on the disk now.
+    int confirm(int fd, dropping& of);
+
     [[nodiscard]] const index_damage& damage() const { return damage_; }
 
   private:
+    [[nodiscard]] bool has_last_block(int fd, const dropping& of);
     int read_head(int fd, const dropping& of);
     [[nodiscard]] bool is_begun(const dropping& of) const;
     [[nodiscard]] bool is_unsynced_header(size_t at, const dropping& of) const;

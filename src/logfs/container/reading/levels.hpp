@@ -25,13 +25,21 @@ class levels {
     const Level* begin() const { return all_.data(); }
     const Level* end() const { return all_.data() + used_; }
 
-    /// The smallest one would not be twice as large as one of `count`.
-    [[nodiscard]] bool must_join(size_t count) const { return used_ > 0 && all_[used_ - 1].size() < 2 * count; }
+    /// The smallest one would not be twice as large as one of `count`; or, of levels that are loaded, they are too
+    /// many.
+    [[nodiscard]] bool must_join(size_t count) const {
+        return used_ == most || (used_ > 0 && all_[used_ - 1].size() < 2 * count);
+    }
     [[nodiscard]] Level& smallest() { return all_[used_ - 1]; }
     /// An empty one at the end, to be filled.
     [[nodiscard]] Level& next() { return all_[used_]; }
     void keep_next() { ++used_; }
     void drop_smallest(memory_source& memory) { all_[--used_] = Level(memory); }
+    /// Forgets all.
+    void release(memory_source& memory) {
+        for (Level& each : all_) each = Level(memory);
+        used_ = 0;
+    }
 
   private:
     template <size_t... i>

@@ -46,6 +46,8 @@ class live_runs {
         return true;
     }
 
+    void clear() { places_.clear(); }
+
     [[nodiscard]] const place* begin() const { return places_.begin(); }
     [[nodiscard]] const place* end() const { return places_.end(); }
 

@@ -2,9 +2,33 @@
 
 #include <algorithm>
 #include <bit>
+#include <span>
+
+#include "logfs/container/format/record_coding.hpp"
 
 namespace halcyon::logfs {
 namespace {
+
+struct saved_index {
+    int64_t latest_ns;
+    int64_t size;
+    uint64_t fresh_extents;
+    uint32_t run_levels;
+    uint32_t extent_levels;
+};
+static_assert(has_copied_layout<saved_index, 32, 8>());
+
+struct saved_run {
+    run what;
+    uint32_t dropping;
+    uint32_t is_hole;
+};
+static_assert(has_copied_layout<saved_run, 72, 8>());
+
+void save_runs(image_writer& to, const page_array<placed_run>& runs) {
+    to.put(uint64_t{runs.size()});
+    for (const placed_run& each : runs) to.put(saved_run{each.what, each.dropping, each.is_hole ? 1U : 0U});
+}
 
 run run_of(const extent& from) {
     run what{from.start, from.length, 0, 1, from.physical, from.time_ns, from.time_ns, 0, 0};
@@ -258,7 +282,9 @@ void merged_index::measure() {
     take_runs(fresh_runs_);
     take_extents(fresh_extents_);
     for (run_level& level : run_levels_) take_runs(level.runs());
-    for (extent_level& level : extent_levels_) take_extents(level.extents());
+    for (extent_level& level : extent_levels_) {
+        if (level.is_sound()) take_extents(level.extents());
+    }
     for (const size_history::change& each : reaches_) {
         if (cuts_.empty() || cuts_.is_after(each.time_ns, each.dropping, cuts_.latest())) reach_to(each.size);
     }
@@ -274,6 +300,68 @@ size_t merged_index::extents() const {
     size_t count = fresh_extents_.size();
     for (const extent_level& level : extent_levels_) count += level.size();
     return count;
+}
+
+void merged_index::save(image_writer& to) {
+    to.put(saved_index{latest_ns_, size(), fresh_extents_.size(), static_cast<uint32_t>(run_levels_.size()),
+                       static_cast<uint32_t>(extent_levels_.size())});
+    to.put_all(std::span<const extent>(fresh_extents_.all()));
+    save_runs(to, fresh_runs_);
+    for (run_level& level : run_levels_) save_runs(to, level.runs());
+    for (extent_level& level : extent_levels_) level.save(to);
+    cuts_.save(to);
+    reaches_.save(to);
+}
+
+bool merged_index::load(image_reader& from, uint32_t droppings) {
+    saved_index head{};
+    if (!from.take(head) || head.latest_ns < 0 || head.size < 0 || head.run_levels > run_levels_.most ||
+        head.extent_levels > extent_levels_.most)
+        return false;
+    latest_ns_ = head.latest_ns;
+    size_ = head.size;
+    if (!from.take_all(fresh_extents_, head.fresh_extents)) return false;
+    for (const extent& each : fresh_extents_) {
+        if (!is_sound(each, extent::longest, droppings)) return false;
+    }
+    if (!load_runs(from, droppings, fresh_runs_)) return false;
+    for (uint32_t i = 0; i < head.run_levels; ++i) {
+        page_array<placed_run> runs(memory_);
+        if (!load_runs(from, droppings, runs) || runs.empty() || !run_levels_.next().build(runs, memory_)) return false;
+        run_levels_.keep_next();
+    }
+    for (uint32_t i = 0; i < head.extent_levels; ++i) {
+        if (!extent_levels_.next().load(from, droppings)) return false;
+        extent_levels_.keep_next();
+    }
+    return cuts_.load(from, droppings) && reaches_.load(from, droppings);
+}
+
+bool merged_index::load_runs(image_reader& from, uint32_t droppings, page_array<placed_run>& into) {
+    uint64_t count = 0;
+    if (!from.take(count)) return false;
+    for (uint64_t i = 0; i < count; ++i) {
+        saved_run each{};
+        if (!from.take(each) || each.is_hole > 1 || each.dropping >= droppings || !is_sound(each.what)) return false;
+        if (!into.push({each.what, each.dropping, each.is_hole != 0})) return false;
+    }
+    return true;
+}
+
+bool merged_index::is_damaged() const {
+    return std::any_of(extent_levels_.begin(), extent_levels_.end(),
+                       [](const extent_level& each) { return each.is_damaged(); });
+}
+
+void merged_index::release() {
+    fresh_runs_.release();
+    fresh_extents_.release();
+    run_levels_.release(memory_);
+    extent_levels_.release(memory_);
+    cuts_.release();
+    reaches_.release();
+    latest_ns_ = size_ = 0;
+    is_measured_ = true;
 }
 
 }  // namespace halcyon::logfs

@@ -7,6 +7,7 @@
 #include "logfs/container/files/page_array.hpp"
 #include "logfs/container/reading/dropping_table.hpp"
 #include "logfs/container/reading/extent_level.hpp"
+#include "logfs/container/reading/index_image.hpp"
 #include "logfs/container/reading/levels.hpp"
 #include "logfs/container/reading/piece.hpp"
 #include "logfs/container/reading/piece_collector.hpp"
@@ -47,6 +48,15 @@ class merged_index {
     [[nodiscard]] size_t patterns() const;
     [[nodiscard]] size_t extents() const;
 
+    void save(image_writer& to);
+    /// Into an empty one, of writers with numbers below `droppings`. False: it makes no sense, or there is no memory;
+    /// then some of it may be there.
+    [[nodiscard]] bool load(image_reader& from, uint32_t droppings);
+    /// Something in the image is not as it was saved: what was returned since may be wrong, or missing.
+    [[nodiscard]] bool is_damaged() const;
+    /// Forgets all.
+    void release();
+
   private:
     static constexpr size_t most_fresh = 48;
     /// Patterns of fewer elements are kept as extents.
@@ -61,6 +71,7 @@ class merged_index {
     [[nodiscard]] bool collect_cuts(piece_collector& into);
     void reach_to(int64_t end);
     void measure();
+    [[nodiscard]] static bool load_runs(image_reader& from, uint32_t droppings, page_array<placed_run>& into);
 
     memory_source& memory_;
     page_array<placed_run> fresh_runs_;

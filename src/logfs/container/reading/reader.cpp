@@ -33,6 +33,7 @@ reader::reader(container& from, const reader_options& how)
       index_(memory_, writers_),
       checks_(from.calls(), memory_),
       intake_(from, memory_, files_, writers_, index_, checks_),
+      shared_(from, memory_, writers_, index_, intake_),
       plfs_(from, memory_, files_, writers_, index_),
       view_(from),
       overlay_(memory_, writers_),
@@ -49,21 +50,39 @@ reader::reader(container& from, const reader_options& how)
     taking.host = how.host;
     taking.boot_id = how.boot_id;
     intake_.set(taking);
+    const bool takes_all = !taking.salvages && !taking.stops_at_commit && !taking.wants_checks && !taking.wants_epochs;
+    if (takes_all) shared_.set(how.sharing, how.boot_id);
 }
 
 result<void> reader::reload() {
     is_measured_ = false;
     if (container_.is_plfs()) return plfs_.reload();
     if (const int looked = view_.look(); looked != 0) return container_.failed(punched_name, "cannot read", -looked);
-    auto done = intake_.reload();
-    if (done.ok()) view_.has_taken();
+    shared_.begin();
+    auto done = has_taken(intake_.reload());
+    if (!done) return done;
+    view_.has_taken();
+    shared_.leave();
     return done;
+}
+
+/// What is in an image is looked at when it is needed. Taking more may have needed it, and so may the size.
+result<void> reader::has_taken(result<void> done) {
+    if (shared_.is_used()) static_cast<void>(index_.size());
+    return index_.is_damaged() ? start_over() : done;
+}
+
+/// Without the image that it began with, which is not as it was saved: from the writers.
+result<void> reader::start_over() {
+    shared_.reject();
+    files_.close_all();
+    return reload();
 }
 
 result<void> reader::reload_writer(std::string_view name) {
     is_measured_ = false;
     if (auto ours = container_.expect_ours(); !ours) return ours;
-    return intake_.reload_one(name);
+    return has_taken(intake_.reload_one(name));
 }
 
 /// From here on nothing is given back of what is shown.
@@ -126,7 +145,8 @@ bool reader::put_over_each_other(int64_t begin, int64_t end) {
     return done && append_segments(overlay_.pieces().all(), begin, end, segments_);
 }
 
-/// Of the range as much as can be resolved at once: to where; -1: there is no memory for a single byte.
+/// Of the range as much as can be resolved at once: to where; -1: there is no memory for a single byte, or the index is
+/// damaged.
 int64_t reader::resolve(int64_t begin, int64_t end, purpose of) {
     for (int64_t bytes = std::min(window_bytes_, end - begin);; bytes /= 2) {
         // Of one byte no record makes more than one piece.
@@ -138,7 +158,7 @@ int64_t reader::resolve(int64_t begin, int64_t end, purpose of) {
             if (bytes == window_bytes_) adapt_window(pieces);
             return begin + bytes;
         }
-        if (bytes == 1) return -1;
+        if (bytes == 1 || index_.is_damaged()) return -1;
         release();
         window_bytes_ = bytes / 2;
     }
@@ -166,6 +186,10 @@ result<int64_t> reader::read(int64_t offset, std::span<std::byte> out) {
     const int64_t end = std::min(size(), offset + std::min(static_cast<int64_t>(out.size()), INT64_MAX - offset));
     for (int64_t at = offset; at < end;) {
         const int64_t until = resolve(at, end, purpose::reading);
+        if (until < 0 && index_.is_damaged()) {
+            if (auto again = start_over(); !again) return again.why();
+            return read(offset, out);
+        }
         if (until < 0) return container_.failed({}, "cannot read", ENOMEM);
         const auto part = out.subspan(static_cast<size_t>(at - offset), static_cast<size_t>(until - at));
         if (auto done = data_.read(segments_.all(), at, part); !done) {
@@ -192,6 +216,10 @@ result<std::span<const segment>> reader::segments(int64_t begin, int64_t end) {
     if (begin < 0 || begin >= end)
         return failure{error_kind::usage, std::string(container_.path()) + ": an empty range of the file", EINVAL};
     const int64_t until = resolve(begin, end, purpose::looking);
+    if (until < 0 && index_.is_damaged()) {
+        if (auto again = start_over(); !again) return again.why();
+        return segments(begin, end);
+    }
     if (until < 0) return container_.failed({}, "cannot resolve its index", ENOMEM);
     segment& last = segments_.back();
     if (last.is_hole() && last.end() == until && until < end) lengthen_hole(last, end);

@@ -20,6 +20,7 @@
 #include "logfs/container/reading/merged_index.hpp"
 #include "logfs/container/reading/overlay.hpp"
 #include "logfs/container/reading/plfs_intake.hpp"
+#include "logfs/container/reading/shared_index.hpp"
 
 namespace halcyon::logfs {
 
@@ -40,6 +41,9 @@ struct reader_options {
     /// behind its last sync may be missing, as after a crash of its node.
     std::string_view host;
     std::string_view boot_id;
+    /// Begins with what another process of this node has merged, and leaves to others what it has merged itself. Not
+    /// with an option above that shows less than all, or asks for more than the bytes.
+    index_sharing sharing;
 };
 
 /// Reads a container, one of ours or of PLFS, as one file. Where writes overlap, the last one counts: by time, in which
@@ -62,6 +66,9 @@ class reader {
     /// From here on nothing is given back of what it shows, until it is reloaded. It may reload for that. read() calls
     /// it by itself.
     result<void> hold();
+    /// The same ends, before the reader does: a child that was forked off, and has not forgotten it yet, may have the
+    /// lock, too.
+    void let_go() { view_.let_go(); }
 
     [[nodiscard]] int64_t size();
     /// When the last of all that was taken was written, as its writers' clocks say. Who writes next follows that.
@@ -83,6 +90,7 @@ class reader {
     /// By a process of the host and boot that the options name.
     [[nodiscard]] bool is_of_this_boot(uint32_t writer) const { return intake_.is_of_this_boot(writers_[writer]); }
     [[nodiscard]] merged_index& index() { return index_; }
+    [[nodiscard]] const shared_index& shared() const { return shared_; }
     [[nodiscard]] data_checks& checks() { return checks_; }
     [[nodiscard]] open_files& files() { return files_; }
     [[nodiscard]] memory_source& memory() { return memory_; }
@@ -96,6 +104,8 @@ class reader {
     [[nodiscard]] uint64_t read_calls() const { return data_.read_calls(); }
 
   private:
+    result<void> has_taken(result<void> done);
+    result<void> start_over();
     [[nodiscard]] bool collect(int64_t begin, int64_t end, size_t most);
     [[nodiscard]] bool put_over_each_other(int64_t begin, int64_t end);
     /// What the segments are for.
@@ -113,6 +123,7 @@ class reader {
     merged_index index_;
     data_checks checks_;
     index_intake intake_;
+    shared_index shared_;
     plfs_intake plfs_;
     held_view view_;
     overlay overlay_;

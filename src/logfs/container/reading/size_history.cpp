@@ -1,6 +1,7 @@
 #include "logfs/container/reading/size_history.hpp"
 
 #include <algorithm>
+#include <span>
 
 namespace halcyon::logfs {
 
@@ -33,6 +34,29 @@ void size_history::settle() {
     }
     changes_.cut(kept);
     settled_ = kept;
+}
+
+void size_history::save(image_writer& to) {
+    settle();
+    to.put(uint64_t{changes_.size()});
+    to.put_all(std::span<const change>(changes_.all()));
+}
+
+bool size_history::load(image_reader& from, uint32_t droppings) {
+    uint64_t count = 0;
+    if (!from.take(count)) return false;
+    for (uint64_t i = 0; i < count; ++i) {
+        change each{};
+        if (!from.take(each) || each.size < 0 || each.time_ns < 0 || each.dropping >= droppings || !add(each))
+            return false;
+    }
+    return true;
+}
+
+void size_history::release() {
+    changes_.release();
+    settled_ = 0;
+    latest_ = {};
 }
 
 }  // namespace halcyon::logfs

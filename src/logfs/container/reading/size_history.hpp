@@ -6,6 +6,7 @@
 #include "logfs/container/files/memory_source.hpp"
 #include "logfs/container/files/page_array.hpp"
 #include "logfs/container/reading/dropping_table.hpp"
+#include "logfs/container/reading/index_image.hpp"
 
 namespace halcyon::logfs {
 
@@ -20,6 +21,7 @@ class size_history {
         int64_t time_ns;
         uint32_t dropping;
     };
+    static_assert(has_copied_layout<change, 24, 8>());
     enum class kind : uint8_t {
         cut,    ///< to a size; a later cut to no more is all that counts
         reach,  ///< of at least a size; a later reach to no less is all that counts
@@ -31,6 +33,12 @@ class size_history {
     /// False: no memory.
     [[nodiscard]] bool add(const change& what);
     void settle();
+
+    void save(image_writer& to);
+    /// Of writers with numbers below `droppings`. False: it makes no sense, or there is no memory.
+    [[nodiscard]] bool load(image_reader& from, uint32_t droppings);
+    /// Forgets all.
+    void release();
 
     [[nodiscard]] bool empty() const { return changes_.empty(); }
     [[nodiscard]] const change& latest() const { return latest_; }

@@ -19,6 +19,7 @@
 #include "base/replace_file.hpp"
 #include "base/sync_path.hpp"
 #include "base/text_file.hpp"
+#include "logfs/container/directory/node_folder.hpp"
 #include "logfs/container/directory/open_mark.hpp"
 #include "logfs/container/directory/other_backends.hpp"
 #include "logfs/container/directory/past_writes.hpp"
@@ -217,6 +218,7 @@ class flattening {
         marker_.reset();
         if (auto synced = sync_folder(); !synced) return synced;
         remove_other_directories(container_.calls(), container_.directory(), container_.id());
+        remove_node_index(container_.calls(), wished_node_folder(), container_.directory());
         std::error_code why;
         std::filesystem::remove_all(beside_, why);
         if (why) return system_failure(beside_ + ": cannot remove the container", why.value());
@@ -359,7 +361,10 @@ class leftovers {
         uint64_t id = 0;
         std::from_chars(name.data() + prefix.size(), name.data() + name.size(), id);
         const descriptor directory(::open(path(name).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
-        if (directory) remove_other_directories(kernel_files(), directory.get(), id);
+        if (directory) {
+            remove_other_directories(kernel_files(), directory.get(), id);
+            remove_node_index(kernel_files(), wished_node_folder(), directory.get());
+        }
         std::error_code why;
         fs::remove_all(path(name), why);
         return why ? system_failure(path(name) + ": cannot remove", why.value()) : result<void>();

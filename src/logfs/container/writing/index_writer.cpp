@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <utility>
 
@@ -21,6 +22,7 @@ int index_writer::create(int directory, const char* path, const index_header& he
         return why;
     }
     salt_ = header.salt;
+    salt_check_ = crc32c(bytes_of(salt_));
     broken_ = 0;
     reserved_blocks_ = 0;
     has_uncommitted_ = false;
@@ -48,10 +50,12 @@ int index_writer::create(int directory, const char* path, const index_header& he
 /// Where there is a header there is a state.
 int index_writer::write_head(const index_header& header) {
     std::byte head[block_bytes] = {};
-    complete_state();
+    ++state_.sequence;
+    state_slot first = state_;
+    first.check = check_of(first, salt_);
     std::memcpy(head, &header, sizeof header);
     std::memcpy(head + header_copy_at, &header, sizeof header);
-    std::memcpy(head + state_slot_at(state_.sequence), &state_, sizeof state_);
+    std::memcpy(head + state_slot_at(first.sequence), &first, sizeof first);
     if (!is_mapped_) std::memcpy(head_, head, block_bytes);
     return write_whole(calls_, fd_, head, 0);
 }
@@ -159,27 +163,23 @@ int index_writer::append_run(const run& what) {
     return append(written);
 }
 
-void index_writer::complete_state() {
-    state_.pattern = runs_.pattern();
-    state_.element = runs_.element();
-    // An element without a pattern before it takes the pattern's place.
-    state_.runs = static_cast<uint16_t>((state_.pattern.count > 0 ? 1 : 0) + (state_.element.count > 0 ? 1 : 0));
-    if (state_.pattern.count == 0) std::swap(state_.pattern, state_.element);
-    ++state_.sequence;
-    state_.check = check_of(state_, salt_);
-}
-
 /// All of the slot, then its sequence: what a process that is killed before that has added is not there.
 int index_writer::publish() {
-    complete_state();
+    constexpr size_t before_runs = offsetof(state_slot, pattern);
+    constexpr size_t sequence_bytes = sizeof state_.sequence;
+    ++state_.sequence;
+    if (const uint16_t runs = runs_.count(); state_.runs != runs) state_.runs = runs;
     const size_t offset = state_slot_at(state_.sequence);
     std::byte* const slot = head_ + offset;
     const std::atomic_ref sequence(*reinterpret_cast<uint64_t*>(slot));
     sequence.store(0, std::memory_order_relaxed);
     std::atomic_thread_fence(std::memory_order_release);
     passed("slot begun");
-    std::memcpy(slot + sizeof state_.sequence, reinterpret_cast<const std::byte*>(&state_) + sizeof state_.sequence,
-                sizeof state_ - sizeof state_.sequence);
+    const auto fields = bytes_of(state_).first<before_runs>();
+    uint32_t check = crc32c(fields.first<sequence_bytes>(), salt_check_);
+    check = copy_with_crc32c(slot + sequence_bytes, fields.subspan<sequence_bytes>(), check);
+    check = copy_with_crc32c(slot + before_runs, std::as_bytes(runs_.open()), check);
+    std::memcpy(slot + offsetof(state_slot, check), &check, sizeof check);
     passed("slot");
     sequence.store(state_.sequence, std::memory_order_release);
     passed("published");

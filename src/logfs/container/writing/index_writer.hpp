@@ -49,6 +49,7 @@ class index_writer {
 
     [[nodiscard]] bool is_open() const { return fd_ >= 0; }
     [[nodiscard]] bool is_mapped() const { return is_mapped_; }
+    /// But for its runs.
     [[nodiscard]] const state_slot& state() const { return state_; }
     /// Nothing was added yet.
     [[nodiscard]] bool is_empty() const { return state_.sequence <= 1; }
@@ -75,7 +76,6 @@ class index_writer {
     int append(const record& what);
     int append_run(const run& what);
     void note_change(const record& what);
-    void complete_state();
     int publish();
     int write_part(const std::byte* from, int64_t offset, size_t bytes);
     void passed(const char* step) {
@@ -93,10 +93,11 @@ class index_writer {
     std::byte* block_ = nullptr;        // the current one
     uint32_t reserved_blocks_ = 0;
     uint64_t salt_ = 0;
+    uint32_t salt_check_ = 0;  // where the check of each state begins
     bool has_uncommitted_ = false;
     coding_base base_;
     run_builder runs_;
-    state_slot state_{};
+    state_slot state_{};  // but for its runs, which are in `runs_`, and its check
 };
 
 }  // namespace halcyon::logfs

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "logfs/container/format/run.hpp"
 #include "logfs/container/writing/time_line.hpp"
@@ -19,17 +20,21 @@ class run_builder {
     /// Nothing is added to what is here: up to two runs, in their order.
     size_t finish(run (&complete)[2]);
 
-    /// Each empty (count 0) when there is none; the pattern is older.
-    [[nodiscard]] const run& pattern() const { return pattern_; }
-    [[nodiscard]] const run& element() const { return element_; }
+    /// What is here, in its order: nothing (count 0), an element, or a pattern and an element.
+    [[nodiscard]] std::span<const run, 2> open() const { return open_; }
+    [[nodiscard]] uint16_t count() const { return has_pattern_ ? 2 : open_[0].count > 0 ? 1 : 0; }
 
   private:
+    run& pattern() { return open_[0]; }
+    run& element() { return open_[has_pattern_ ? 1 : 0]; }
     bool extend_element(int64_t start, int64_t length, int64_t physical, int64_t now_ns);
     bool close_element(run& complete);
     bool join_pattern();
 
-    run pattern_;
-    run element_;
+    // They are part of the state that each write changes, which is copied word by word: nothing here is stored in
+    // smaller pieces, unless it changes.
+    run open_[2];
+    bool has_pattern_ = false;
     time_line pattern_line_;
     time_line element_line_;
     bool element_has_line_ = false;

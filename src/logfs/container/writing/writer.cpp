@@ -14,17 +14,6 @@
 
 namespace halcyon::logfs {
 
-class writer::guard {
-  public:
-    explicit guard(writer& of) : lock_(of.lock_) { lock_.lock(); }
-    ~guard() { lock_.unlock(); }
-    guard(const guard&) = delete;
-    guard& operator=(const guard&) = delete;
-
-  private:
-    short_lock& lock_;
-};
-
 writer::~writer() {
     if (is_open()) static_cast<void>(close());
 }
@@ -203,7 +192,6 @@ result<int64_t> writer::write(int64_t offset, const iovec* parts, int count) {
     if (__builtin_add_overflow(offset, bytes, &end)) return nonsense("a write beyond the largest file", EFBIG);
     if (bytes == 0) return int64_t{0};
 
-    const guard alone(*this);
     if (!is_open()) return nonsense("the writer is closed", EBADF);
     if (const int room = index_.make_room(); room != 0) return index_failed("cannot grow", room);
     if (const int room = make_data_room(bytes); room != 0) return data_failed("cannot grow", room);
@@ -284,7 +272,6 @@ int writer::flush_check() {
 }
 
 result<void> writer::add(record_kind kind, int64_t start, int64_t length) {
-    const guard alone(*this);
     if (!is_open()) return nonsense("the writer is closed", EBADF);
     if (const int room = index_.make_room(); room != 0) return index_failed("cannot grow", room);
     record what;
@@ -313,12 +300,10 @@ result<void> writer::erase(int64_t offset, int64_t bytes) {
 }
 
 void writer::follow(int64_t time_ns) {
-    const guard alone(*this);
     last_ns_ = std::max(last_ns_, std::min(time_ns, furthest_ns));
 }
 
 int64_t writer::propose_epoch() {
-    const guard alone(*this);
     return next_time();
 }
 
@@ -329,7 +314,6 @@ result<void> writer::expect_epoch(const container& in, int64_t time_ns) {
 
 result<void> writer::raise_epoch(int64_t time_ns) {
     if (auto sound = expect_epoch(container_, time_ns); !sound) return sound;
-    const guard alone(*this);
     if (!is_open()) return nonsense("the writer is closed", EBADF);
     if (const int room = index_.make_room(); room != 0) return index_failed("cannot grow", room);
     record what;
@@ -342,7 +326,6 @@ result<void> writer::raise_epoch(int64_t time_ns) {
 }
 
 result<void> writer::settle() {
-    const guard alone(*this);
     if (!is_open()) return nonsense("the writer is closed", EBADF);
     if (const int room = index_.make_room(); room != 0) return index_failed("cannot grow", room);
     if (const int done = index_.finish_runs(); done != 0) return index_failed("cannot end a pattern", done);
@@ -351,7 +334,6 @@ result<void> writer::settle() {
 
 /// Data before the index that names them.
 result<void> writer::sync() {
-    const guard alone(*this);
     if (!is_open()) return nonsense("the writer is closed", EBADF);
     // What the device refused once may be lost, even if it takes all that follows.
     if (sync_failed_ != 0) return data_failed("an earlier sync failed", sync_failed_);
@@ -389,7 +371,6 @@ int writer::sync_data() {
 }
 
 result<void> writer::close() {
-    const guard alone(*this);
     if (!is_open()) return nonsense("the writer is closed", EBADF);
     file_calls& calls = container_.calls();
     const bool is_empty = index_.is_empty();
@@ -416,7 +397,6 @@ result<void> writer::close() {
 }
 
 void writer::abandon() {
-    lock_.forget_others();
     index_.abandon();
     brought_.close();
     if (data_fd_ >= 0) container_.calls().close(std::exchange(data_fd_, -1));

@@ -10,7 +10,6 @@
 #include "base/error.hpp"
 #include "logfs/container/directory/container.hpp"
 #include "logfs/container/directory/staged_data.hpp"
-#include "logfs/container/files/short_lock.hpp"
 #include "logfs/container/format/dropping_name.hpp"
 #include "logfs/container/writing/data_checker.hpp"
 #include "logfs/container/writing/index_writer.hpp"
@@ -40,8 +39,8 @@ struct writer_options {
 /// the writer is opened, the data go into the container.
 ///
 /// Failures are of kind system with the dropping's name, but for calls that make no sense. After a failure for lack of
-/// room the container is as before, and a later call may succeed. Threads may share a writer; it takes a lock, so none
-/// of its calls may be interrupted by a signal's handler that makes another. A forked child has to abandon() it.
+/// room the container is as before, and a later call may succeed. One thread at a time; none of its calls may be
+/// interrupted by a signal's handler that makes another. A forked child has to abandon() it.
 class writer {
   public:
     explicit writer(container& in) : container_(in), index_(in.calls()), brought_(in) {}
@@ -97,8 +96,6 @@ class writer {
     [[nodiscard]] const index_writer& index() const { return index_; }
 
   private:
-    class guard;
-
     int create_droppings(const writer_identity& who, const writer_options& how);
     int create_dropping_pair(index_header header, std::string_view host, const writer_options& how);
     int create_data(std::string_view host, const writer_options& how);
@@ -117,7 +114,6 @@ class writer {
     [[nodiscard]] failure nonsense(std::string_view what, int why) const;
 
     container& container_;
-    short_lock lock_;
     index_writer index_;
     short_name index_name_;
     short_name data_name_;

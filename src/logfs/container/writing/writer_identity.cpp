@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
+#include <string_view>
 
 #include "base/node_identity.hpp"
 
@@ -19,8 +20,10 @@ void writer_identity::set_host(std::string_view name) {
 writer_identity writer_identity::of_this_process() {
     writer_identity me;
     me.set_host(host_name());
+    // Without the end of the line, so that it is the one that the file backend knows.
     const node_identity node = node_identity::of_this_process();
-    std::memcpy(me.boot_id, node.boot_id.data(), std::min(node.boot_id.size(), sizeof me.boot_id) - 1);
+    const std::string_view boot(node.boot_id.data(), strnlen(node.boot_id.data(), node.boot_id.size()));
+    boot.substr(0, boot.find('\n')).copy(me.boot_id, sizeof me.boot_id - 1);
     me.pid = ::getpid();
     me.clock_bound_ns = logfs::clock_bound_ns();
     return me;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "logfs/container/directory/marking.hpp"
 #include "logfs/container/format/dropping_name.hpp"
 #include "logfs/container/format/plfs_format.hpp"
 #include "logfs/mount/requests/open_file.hpp"
@@ -120,12 +121,12 @@ int path_of_attributes(mounted& in, fuse_ino_t number, place& at, std::string& p
     if (of.kind() == node_kind::about) return ENOTSUP;
     if (const int failed = in.nodes.at(of, at); failed != 0) return failed;
     path = path_of(at);
-    struct stat status {};
     if (of.is_container()) {
-        const bool is_ours = ::fstatat(at->get(), marker_name.data(), &status, AT_SYMLINK_NOFOLLOW) == 0;
-        path.append("/").append(is_ours ? marker_name : plfs_access_name);
+        const bool is_plfs = marking_of(kernel_files(), at->get(), ".") == marking::plfs;
+        path.append("/").append(is_plfs ? plfs_access_name : marker_name);
         return 0;
     }
+    struct stat status {};
     if (::fstatat(at->get(), "", &status, AT_EMPTY_PATH) != 0) return errno;
     return S_ISLNK(status.st_mode) ? ENOTSUP : 0;
 }

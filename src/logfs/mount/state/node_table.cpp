@@ -3,21 +3,16 @@
 #include <fcntl.h>
 
 #include <cerrno>
-#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "logfs/container/format/dropping_name.hpp"
-#include "logfs/container/format/plfs_format.hpp"
+#include "logfs/container/directory/marking.hpp"
 
 namespace halcyon::logfs {
 
 node_kind kind_of(int fd, const struct stat& status) {
     if (!S_ISDIR(status.st_mode)) return node_kind::other;
-    struct stat marker {};
-    for (const std::string_view name : {marker_name, plfs_access_name})
-        if (::fstatat(fd, name.data(), &marker, AT_SYMLINK_NOFOLLOW) == 0) return node_kind::container;
-    return node_kind::folder;
+    return marking_of(kernel_files(), fd, ".") == marking::none ? node_kind::folder : node_kind::container;
 }
 
 node_table::node_table(std::string backend, descriptor root, const struct stat& status, size_t most_places)

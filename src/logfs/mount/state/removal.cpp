@@ -14,6 +14,7 @@
 #include "base/clock.hpp"
 #include "logfs/container/directory/container.hpp"
 #include "logfs/container/directory/names_in.hpp"
+#include "logfs/container/directory/node_folder.hpp"
 #include "logfs/container/directory/other_backends.hpp"
 #include "logfs/container/files/file_calls.hpp"
 #include "logfs/container/tools/process.hpp"
@@ -43,8 +44,10 @@ std::string path_of(const discarded& what) {
 
 result<void> remove(const discarded& what) {
     std::error_code why;
-    if (container removed; removed.open(path_of(what)))
+    if (container removed; removed.open(path_of(what))) {
         remove_other_directories(removed.calls(), removed.directory(), removed.id());
+        remove_node_index(removed.calls(), wished_node_folder(), removed.directory());
+    }
     std::filesystem::remove_all(path_of(what), why);
     return why ? system_failure(what.name + ": cannot remove", why.value()) : result<void>();
 }
