@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "calls/backends/kept_access.hpp"
 #include "calls/record/call_record.hpp"
 #include "calls/state/blocked_signals.hpp"
 #include "calls/state/direct_call.hpp"
@@ -258,7 +259,7 @@ bool look_at_others() {
             for (const char* digit = at + name_at; *digit >= '0' && *digit <= '9'; ++digit) fd = 10 * fd + *digit - '0';
             if (at[name_at] == '.' || !is_in_range(fd) || owners[fd].load() != 0) continue;
             char name[PATH_MAX + longest_name];
-            if (is_placeholder({name, direct::path_of(fd, name, sizeof name)})) look_alone(fd);
+            if (is_placeholder(fd, {name, direct::path_of(fd, name, sizeof name)})) look_alone(fd);
         }
     }
     direct::close(list);
@@ -346,7 +347,7 @@ void look_again_at_standard_descriptors() {
         if (owners[fd].load(std::memory_order_acquire) < first_file) continue;
         char name[PATH_MAX + longest_name];
         const size_t length = direct::path_of(fd, name, sizeof name);
-        const bool is_gone = length > 0 ? !is_placeholder({name, length}) : direct::flags_of(fd) < 0;
+        const bool is_gone = length > 0 ? !is_placeholder(fd, {name, length}) : direct::flags_of(fd) < 0;
         if (is_gone) closing(fd);
     }
 }
@@ -367,12 +368,8 @@ size_t path_of(int fd, char* out, size_t room) {
     return 0;
 }
 
-bool is_placeholder(std::string_view name) {
-    constexpr std::string_view gone = " (deleted)";
-    if (name.starts_with(mark)) return true;
-    if (name.ends_with(gone)) name.remove_suffix(gone.size());
-    return name.ends_with(own_placeholder) && name.size() > own_placeholder.size() &&
-           name[name.size() - own_placeholder.size() - 1] == '/';
+bool is_placeholder(int fd, std::string_view name) {
+    return name.starts_with(mark) || (!mounted().empty() && kept_access(fd) >= 0);
 }
 
 int64_t size_of(int fd) {

@@ -72,13 +72,10 @@ void flags_changed(int fd, int flags);
 /// In a child of fork: daemon and forkpty, which make one, give 0 to 2 other files within the C library.
 void look_again_at_standard_descriptors();
 
-/// The name of files that are descriptors of backends in front of directories of the kernel (descriptor_of()).
-inline constexpr std::string_view own_placeholder = "halcyon-descriptor";
-
 /// The whole path of a placeholder's file: mount prefix and name. Its length; 0: `fd` is none, or the name is gone.
 size_t path_of(int fd, char* out, size_t room);
-/// Whether what the kernel calls a file is the name of a placeholder.
-bool is_placeholder(std::string_view name);
+/// Whether `fd`, whose file the kernel calls so, is a placeholder.
+bool is_placeholder(int fd, std::string_view name);
 /// Its size; none (call_record.hpp) where `fd` is no placeholder.
 int64_t size_of(int fd);
 

@@ -147,8 +147,8 @@ class file_backend {
     /// working directory there.
     [[nodiscard]] virtual bool shares_names() const { return false; }
     [[nodiscard]] virtual bool answers(const char* /*path*/) { return true; }
-    /// A descriptor for what was opened, of a file of the backend's own; -errno. -ENOSYS: it has none, and gets a
-    /// placeholder in memory.
+    /// A descriptor for what was opened, of something of the backend's own, which keeps the access (kept_access.hpp) if
+    /// it stands for a file; -errno. -ENOSYS: it has none, and gets a placeholder in memory.
     virtual int descriptor_of(handle /*opened*/, int /*flags*/) { return -ENOSYS; }
     /// In place of adopt(), of a descriptor of the kernel's, which calls its file `name`, where descriptor_of() made it
     /// in any process; with the access mode that it was opened with. -EBADF: it is another file.

@@ -252,7 +252,7 @@ template <size_t room>
     const size_t length = direct::path_of(fd, path, room);
     if (length == 0) return of_nameless(fd, opened_in, opened_by);
     if (room < PATH_MAX && length + 1 >= room) return of_descriptor_within<PATH_MAX>(fd, opened_in, opened_by);
-    if (backends::is_placeholder({path, length})) [[unlikely]]
+    if (backends::is_placeholder(fd, {path, length})) [[unlikely]]
         return of_placeholder(fd);
     const std::string_view found(path, without_mark_of_deletion(fd, path, length));
     return unwanted(found) ? ignored : id_of(found, fd);

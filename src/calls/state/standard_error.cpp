@@ -1,5 +1,6 @@
 #include "calls/state/standard_error.hpp"
 
+#include "calls/backends/kept_access.hpp"
 #include "calls/state/direct_call.hpp"
 #include "calls/state/held_signals.hpp"
 
@@ -25,6 +26,7 @@ void remember() {
 bool is_meant_for_people() {
     struct stat found {};
     if (direct::call(SYS_fstat, descriptor, direct::address(&found)) != 0) return false;
+    if (backends::kept_access(descriptor) >= 0) return false;  // a backend's: this would go past it
     if (known && found.st_dev == device && found.st_ino == inode) return true;
     return S_ISCHR(found.st_mode) || (S_ISREG(found.st_mode) && (direct::flags_of(descriptor) & O_APPEND) != 0);
 }

@@ -12,6 +12,7 @@
 
 #include "calls/backends/backend_files.hpp"
 #include "calls/backends/hidden_descriptors.hpp"
+#include "calls/backends/kept_access.hpp"
 #include "calls/state/direct_call.hpp"
 #include "logfs/backend/backend_state.hpp"
 #include "logfs/backend/direct_files.hpp"
@@ -33,12 +34,21 @@ namespace direct = calls::direct;
 
 constexpr int most_mounts = 8;
 constinit const log_backend* started[most_mounts] = {};
-constexpr std::string_view below_placeholder = "/halcyon-descriptor";
 
-/// A descriptor is open for the other thing: what reaches it past the wrappers gets EBADF, not the empty file, nor goes
-/// to it. One for both shows that it is empty: the kernel locks (flock) no file that is open for neither.
-int access_of_placeholder(int flags) {
-    return (flags & O_ACCMODE) == O_RDONLY ? O_WRONLY : O_RDONLY;
+/// What reaches the descriptor past the wrappers gets errors. That of a directory is one for everything: read (EISDIR),
+/// write (EBADF), mmap (ENODEV), and whoever opens it once more by its name in /proc has a directory again. But where a
+/// file system is of several nodes, a lock of a directory (flock) would hold on one of them: there it is the empty
+/// file, which is never open for reading if the application may read. (The kernel locks no file that is open for
+/// neither.)
+int open_for_application(log_node& of, int flags) {
+    const int directory = of.file().of().directory();
+    const int kept = flags & (O_APPEND | O_NONBLOCK | O_CLOEXEC);
+    if (!of.locks_directories() && !of.is_plfs()) {
+        const int access = (flags & O_ACCMODE) == O_WRONLY ? O_RDONLY : O_WRONLY;
+        const int fd = open_placeholder(directory, access | kept);
+        if (fd >= 0 || fd == -EMFILE || fd == -ENFILE) return fd;  // else nothing can be put there
+    }
+    return static_cast<int>(direct::call(SYS_openat, directory, direct::address("."), O_RDONLY | kept));
 }
 
 int64_t bound_of_clock_ns() {
@@ -78,14 +88,20 @@ int expect_access(int container, bool is_plfs, int flags) {
     return fd < 0 ? fd : 0;
 }
 
-/// What the kernel keeps for an open file whatever becomes of its descriptor: which access it has.
-void keep_access(int fd, int flags) {
-    direct::call(SYS_fcntl, fd, F_SETSIG, 1 + (flags & O_ACCMODE));
-}
-int kept_access(int fd, int status) {
-    const long kept = direct::call(SYS_fcntl, fd, F_GETSIG);
-    if (kept >= 1 && kept <= 1 + O_RDWR) return static_cast<int>(kept - 1);
-    return status & O_ACCMODE;
+/// The directory of the container that a descriptor stands for, which the kernel calls so; -EBADF: it stands for none.
+int open_container_of(int fd, std::string_view folder, bool is_file) {
+    struct stat here {};
+    struct stat there {};
+    if (direct_files().status(fd, here) != 0 || (is_file ? !S_ISREG(here.st_mode) : !S_ISDIR(here.st_mode)))
+        return -EBADF;
+    const char* const name = is_file ? descriptor_name.data() : ".";
+    const int container = direct_files().open_at(AT_FDCWD, folder.data(), O_RDONLY | O_DIRECTORY, 0);
+    if (container < 0) return -EBADF;
+    const bool is_it = direct_files().status_at(container, name, there) == 0 && there.st_ino == here.st_ino &&
+                       there.st_dev == here.st_dev && is_container(container, ".");
+    if (is_it) return container;
+    direct_files().close(container);
+    return -EBADF;
 }
 
 }  // namespace
@@ -310,53 +326,44 @@ int log_backend::descriptor_of(handle opened, int flags) {
         return static_cast<int>(direct::call(SYS_openat, file.directory, direct::address("."),
                                              O_RDONLY | O_DIRECTORY | (flags & (O_CLOEXEC | O_NONBLOCK))));
     return static_cast<int>(with_open_node(*node, opened, [&](log_node& of) -> int64_t {
-        if (of.is_plfs()) return -ENOSYS;
-        const int directory = of.file().of().directory();
-        const int kept = flags & (O_APPEND | O_NONBLOCK | O_CLOEXEC);
-        int fd = open_placeholder(directory, access_of_placeholder(flags) | kept);
-        if (fd < 0 && fd != -EMFILE && fd != -ENFILE) fd = open_placeholder(directory, O_RDONLY | kept);
-        // Nothing can be put there, as into a container of PLFS: then no other program can be given the descriptor.
+        const int fd = open_for_application(of, flags);
+        // Else no other program can be given the descriptor.
         if (fd < 0) return fd == -EMFILE || fd == -ENFILE ? fd : -ENOSYS;
-        keep_access(fd, flags);
+        calls::backends::keep_access(fd, flags);
         return fd;
     }));
 }
 
 int log_backend::adopt_descriptor(int fd, const char* name, handle& opened, int& access) {
     const std::string_view all(name);
-    const bool is_here = is_below(all, root());
-    const bool is_placeholder = all.ends_with(below_placeholder);
+    const calls::blocked_signals whole;
+    access = calls::backends::kept_access(fd);
+    const bool is_placeholder = access >= 0;
     // A container that was moved away is the first one's.
     const bool is_away = is_placeholder && started[0] == this && !is_below_any(all);
-    if (!is_here && !is_away) return -EBADF;
-    const calls::blocked_signals whole;
-    struct stat here {};
-    if (direct_files().status(fd, here) != 0) return -EBADF;
+    if (!is_below(all, root()) && !is_away) return -EBADF;
     if (!is_placeholder) {
-        if (!S_ISDIR(here.st_mode) || is_container(fd, ".")) return -EBADF;
+        struct stat here {};
+        if (direct_files().status(fd, here) != 0 || !S_ISDIR(here.st_mode) || is_container(fd, ".")) return -EBADF;
         const whole_path at(root(), all.size() == root_length_ ? "/" : name + root_length_);
         if (at.may_be_inside() && at.is_inside()) return -EBADF;
         const int own = direct_files().open_at(fd, ".", O_RDONLY | O_DIRECTORY, 0);
         access = O_RDONLY;
         return own < 0 ? -EBADF : open_directory(own, O_RDONLY, opened);
     }
+    const bool is_file = without_placeholder(all) != all;
     const std::string_view folder = without_placeholder(all);
     char path[PATH_MAX];
-    if (!S_ISREG(here.st_mode) || folder.size() >= sizeof path) return -EBADF;
+    if (folder.size() >= sizeof path) return -EBADF;
     std::memcpy(path, folder.data(), folder.size());
     path[folder.size()] = '\0';
-    const int container = direct_files().open_at(AT_FDCWD, path, O_RDONLY | O_DIRECTORY, 0);
+    const int container = open_container_of(fd, path, is_file);
     if (container < 0) return -EBADF;
-    struct stat there {};
     log_nodes::taken found;
-    int failed = -EBADF;
-    const bool is_it = direct_files().status_at(container, calls::backends::own_placeholder.data(), there) == 0 &&
-                       there.st_ino == here.st_ino && there.st_dev == here.st_dev;
-    if (is_it && is_container(container, ".")) failed = state::nodes.take(container, path, found);
+    const int failed = state::nodes.take(container, path, found);
     direct_files().close(container);
     if (failed != 0) return -EBADF;
     const int status = direct::flags_of(fd);
-    access = kept_access(fd, status);
     return finish(found, access | (status & (O_APPEND | O_SYNC | O_DSYNC)), opened);
 }
 

@@ -41,6 +41,7 @@ int64_t read_pieces(log_node& of, const iovec* pieces, int count, int64_t offset
     if (of.others_published()) {
         if (const auto fresh = file.refresh(); !fresh) return error_of(fresh.why());
     }
+    if (const int failed = of.expect_no_past_writes(); failed != 0) return failed;
     int64_t moved = 0;
     bool has_looked_again = false;
     for (int i = 0; i < count; ++i) {
@@ -223,6 +224,8 @@ int log_backend::raise_epoch(handle opened, uint64_t group, int64_t time_ns) {
 
 int64_t log_backend::map(handle opened, void* at, size_t bytes, int protection, int flags, int64_t offset) {
     const int64_t mapped = with_open(opened, -ENODEV, [&](log_node& of) -> int64_t {
+        static_cast<void>(of.others_published());
+        if (const int failed = of.expect_no_past_writes(); failed != 0) return failed;
         if (const auto fresh = of.file().refresh(); !fresh) return error_of(fresh.why());
         return map_copy(of, at, bytes, protection, flags, offset);
     });

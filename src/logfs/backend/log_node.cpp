@@ -14,7 +14,6 @@
 #include <utility>
 
 #include "base/clock.hpp"
-#include "calls/backends/backend_files.hpp"
 #include "calls/backends/hidden_descriptors.hpp"
 #include "calls/state/direct_call.hpp"
 #include "calls/state/standard_error.hpp"
@@ -22,6 +21,7 @@
 #include "logfs/backend/stage_agent.hpp"
 #include "logfs/backend/whole_path.hpp"
 #include "logfs/container/directory/open_mark.hpp"
+#include "logfs/container/directory/past_writes.hpp"
 #include "logfs/container/format/dropping_name.hpp"
 #include "logfs/container/writing/time_line.hpp"
 
@@ -31,13 +31,15 @@ namespace {
 namespace direct = calls::direct;
 namespace hidden = calls::hidden_descriptors;
 
-static_assert(descriptor_name == calls::backends::own_placeholder);
+/// The kind of file system that it is on, as statfs has it; 0: nobody knows.
+uint32_t system_of(int fd) {
+    struct statfs system {};
+    return direct::fstatfs(fd, &system) == 0 ? static_cast<uint32_t>(system.f_type) : 0;
+}
 
 /// File systems that keep a page of a mapped file to one node until it is synced.
-bool is_between_nodes(int fd) {
-    struct statfs system {};
-    if (direct::fstatfs(fd, &system) != 0) return false;
-    switch (static_cast<uint32_t>(system.f_type)) {
+bool is_between_nodes(uint32_t system) {
+    switch (system) {
         case NFS_SUPER_MAGIC:
         case SMB_SUPER_MAGIC:
         case V9FS_MAGIC:
@@ -46,6 +48,24 @@ bool is_between_nodes(int fd) {
         case 0xfe534d42u:  // SMB2
         case 0x00c36400u:  // Ceph
         case 0x19830326u:  // BeeGFS
+            return true;
+        default:
+            return false;
+    }
+}
+
+/// File systems that one node has for itself.
+bool is_of_one_node(uint32_t system) {
+    switch (system) {
+        case EXT4_SUPER_MAGIC:
+        case XFS_SUPER_MAGIC:
+        case BTRFS_SUPER_MAGIC:
+        case F2FS_SUPER_MAGIC:
+        case TMPFS_MAGIC:
+        case RAMFS_MAGIC:
+        case OVERLAYFS_SUPER_MAGIC:
+        case 0x2fc12fc1u:  // ZFS
+        case 0xca451a4eu:  // bcachefs
             return true;
         default:
             return false;
@@ -91,8 +111,9 @@ int error_of(const failure& why) {
 }
 
 std::string_view without_placeholder(std::string_view name) {
-    name.remove_suffix(calls::backends::own_placeholder.size());
-    while (name.ends_with('/')) name.remove_suffix(1);
+    const size_t slash = name.rfind('/');
+    if (slash == std::string_view::npos || name.substr(slash + 1) != descriptor_name) return name;
+    name.remove_suffix(name.size() - slash);
     return name;
 }
 
@@ -115,11 +136,18 @@ int log_node::identify(int directory) {
     return done;
 }
 
+void log_node::look_at_system(int directory) {
+    const uint32_t system = system_of(directory);
+    is_between_nodes_ = is_between_nodes(system);
+    locks_directories_ = is_of_one_node(system);
+}
+
 int log_node::open_file(const char* path, bool is_new, mode_t mode) {
     opening wanted;
     wanted.may_read = true;
     wanted.may_write = !is_plfs_;
     wanted.creates = is_new;
+    wanted.looks_for_past_writes = false;
     wanted.is_exclusive = is_new;
     wanted.mode = mode;
     wanted.host_directories = how_.host_directories;
@@ -147,7 +175,7 @@ int log_node::open_file(const char* path, bool is_new, mode_t mode) {
 int log_node::create(const char* path, mode_t mode) {
     if (const int failed = open_file(path, true, mode); failed != 0) return failed;
     const int directory = file_->of().directory();
-    is_between_nodes_ = is_between_nodes(directory);
+    look_at_system(directory);
     int failed = identify(directory);
     if (failed == 0) failed = hold_marker(directory);
     if (failed != 0) close_file();
@@ -157,7 +185,7 @@ int log_node::create(const char* path, mode_t mode) {
 int log_node::open(int fd, const char* path) {
     struct stat there {};
     is_plfs_ = direct_files().status_at(fd, marker_name.data(), there) != 0 || !S_ISREG(there.st_mode);
-    is_between_nodes_ = is_between_nodes(fd);
+    look_at_system(fd);
     if (const int failed = identify(fd); failed != 0) return failed;
     int failed = open_file(path, false, 0);
     // Renamed, and another has its name, between two looks.
@@ -195,7 +223,7 @@ int log_node::make_ready() {
 int open_placeholder(int directory, int flags) {
     const auto open = [&](int with) {
         return static_cast<int>(
-            direct::call(SYS_openat, directory, direct::address(calls::backends::own_placeholder.data()), with, 0666));
+            direct::call(SYS_openat, directory, direct::address(descriptor_name.data()), with, 0666));
     };
     const int fd = open(flags);
     if (fd != -ENOENT) return fd;
@@ -287,7 +315,7 @@ int log_node::raise_epoch(uint64_t group, int64_t time_ns) {
 /// By the time of the file that descriptors stand for: nobody writes to that.
 void log_node::tell_others() {
     has_unpublished = false;
-    const char* const name = calls::backends::own_placeholder.data();
+    const char* const name = descriptor_name.data();
     const int directory = file_->of().directory();
     const auto touch = [&] { return direct::call(SYS_utimensat, directory, direct::address(name), 0, 0); };
     if (touch() != -ENOENT) return;
@@ -304,6 +332,7 @@ bool log_node::others_published() {
     if (told_by_ < 0)
         told_by_ = direct_files().open_at(file_->of().directory(), descriptor_name.data(), O_PATH | O_NOFOLLOW, 0);
     if (told_by_ < 0 || direct_files().status(told_by_, now) != 0) return false;
+    has_past_writes_ = now.st_size > 0;
     const int64_t told_ns = now.st_mtim.tv_sec * 1'000'000'000 + now.st_mtim.tv_nsec;
     if (told_ns == told_ns_ && seen_ns_ == 0) return false;
     const int64_t here_ns = monotonic_ns();
@@ -314,6 +343,11 @@ bool log_node::others_published() {
         seen_ns_ = 0;  // and for the last time
     }
     return true;
+}
+
+int log_node::tell_of_past_writes() {
+    const result<void> none = logfs::expect_no_past_writes(file_->of());
+    return none.ok() ? 0 : error_of(none.why());
 }
 
 int log_node::close_file() {

@@ -55,7 +55,7 @@ class log_node {
     }
     /// Its marker, whose mode and owner are the file's.
     [[nodiscard]] int marker() const { return marker_; }
-    /// The file that all descriptors stand for; -errno. Its locks are those of the file.
+    /// The empty file in it whose locks (fcntl) are those of the file; -errno.
     int placeholder();
     /// As stat(2) of the file. 0, or -errno.
     int status(struct stat& out);
@@ -64,6 +64,8 @@ class log_node {
     /// It has no name any more.
     [[nodiscard]] bool is_removed() const;
     [[nodiscard]] bool is_plfs() const { return is_plfs_; }
+    /// Whether a lock of its directory (flock) holds for all who may have it open: the file system is of one node.
+    [[nodiscard]] bool locks_directories() const { return locks_directories_; }
     /// What was written here is older than all that others write after this, and they see it when they look. 0, or
     /// -errno.
     int publish();
@@ -77,6 +79,8 @@ class log_node {
     int raise_epoch(uint64_t group, int64_t time_ns);
     /// Whether somebody published or synced something since this was asked last.
     bool others_published();
+    /// No program wrote to a descriptor past the library, as that looked last. 0, or -errno.
+    int expect_no_past_writes() { return has_past_writes_ ? tell_of_past_writes() : 0; }
     /// Another program takes its place, or nobody has it open any more.
     int close_file();
     /// The process ends: its writer has ended, and others are told, but nothing is synced.
@@ -113,11 +117,15 @@ class log_node {
     int open_file(const char* path, bool is_new, mode_t mode);
     int hold_marker(int directory);
     int identify(int directory);
+    void look_at_system(int directory);
     void tell_others();
+    int tell_of_past_writes();
 
     const node_settings& how_;
     bool is_plfs_ = false;
     bool is_between_nodes_ = false;
+    bool locks_directories_ = false;
+    bool has_past_writes_ = false;
     int marker_ = -1;
     int placeholder_ = -1;
     int told_by_ = -1;          // the placeholder, opened for nothing but its time: no lock goes when it is closed
@@ -133,10 +141,10 @@ inline int error_of(const result<void>& done) {
     return done.ok() ? 0 : error_of(done.why());
 }
 
-/// The file in a container that descriptors of applications stand for, opened as a descriptor like any other; -errno.
+/// The empty file in a container whose locks are those of the file, opened as a descriptor like any other; -errno.
 int open_placeholder(int directory, int flags);
 
-/// The container's path, of that file's.
+/// The container's path, of that file's; any other path stays.
 std::string_view without_placeholder(std::string_view name);
 
 }  // namespace halcyon::logfs

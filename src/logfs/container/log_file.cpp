@@ -12,6 +12,7 @@
 #include "logfs/container/directory/access.hpp"
 #include "logfs/container/directory/file_status.hpp"
 #include "logfs/container/directory/open_mark.hpp"
+#include "logfs/container/directory/past_writes.hpp"
 #include "logfs/container/format/dropping_name.hpp"
 
 namespace halcyon::logfs {
@@ -53,6 +54,7 @@ result<void> log_file::open(std::string_view path, const writer_identity& who, c
     }
     if (opened.ok() && how.may_write) opened = container_.expect_ours();
     if (opened.ok() && how.says_open) opened = say_it_is_open();
+    if (opened.ok() && how.looks_for_past_writes && !is_new) opened = expect_no_past_writes(container_);
     if (!opened) {
         container_.close();
         return opened;

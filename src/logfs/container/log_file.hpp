@@ -29,6 +29,7 @@ struct opening {
     bool truncates = false;
     /// Others are told for as long as it is open (directory/open_mark.hpp), and put no plain file in its place.
     bool says_open = false;
+    bool looks_for_past_writes = true;  ///< directory/past_writes.hpp; else the caller does
     /// Several of them may use the file, one of which reads or writes at a time. False: its user sees to that.
     bool has_threads = true;
     mode_t mode = 0644;

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "calls/backends/hidden_descriptors.hpp"
+#include "calls/backends/kept_access.hpp"
 #include "logfs/backend/mounted_log.hpp"
 
 namespace halcyon::logfs {
@@ -63,22 +64,35 @@ class log_descriptors : public log_test {
     };
 };
 
-TEST_F(log_descriptors, one_can_be_moved_and_duplicated_but_neither_read_nor_written) {
+TEST_F(log_descriptors, one_can_be_neither_read_nor_written_nor_mapped_past_the_library) {
     put("f", "text");
     char byte = 'x';
-    const opened_file reads(files(), path("f"), O_RDONLY);
-    const descriptor to_read(files(), reads, O_RDONLY);
-    EXPECT_EQ(::read(to_read.get(), &byte, 1), -1);
-    EXPECT_EQ(errno, EBADF);
-    const opened_file writes(files(), path("f"), O_WRONLY);
-    const descriptor to_write(files(), writes, O_WRONLY);
-    EXPECT_EQ(::write(to_write.get(), &byte, 1), -1);
-    EXPECT_EQ(errno, EBADF);
+    for (const int access : {O_RDONLY, O_WRONLY, O_RDWR, O_RDWR | O_APPEND}) {
+        const opened_file file(files(), path("f"), access);
+        const descriptor fd(files(), file, access);
+        EXPECT_EQ(::read(fd.get(), &byte, 1), -1);
+        EXPECT_EQ(errno, EISDIR);
+        EXPECT_EQ(::pread(fd.get(), &byte, 1, 0), -1);
+        EXPECT_EQ(::write(fd.get(), &byte, 1), -1);
+        EXPECT_EQ(errno, EBADF);
+        EXPECT_EQ(::pwrite(fd.get(), &byte, 1, 0), -1);
+        EXPECT_EQ(::ftruncate(fd.get(), 1), -1);
+        EXPECT_EQ(::mmap(nullptr, 1, PROT_READ, MAP_PRIVATE, fd.get(), 0), MAP_FAILED);
+        struct stat shown {};
+        EXPECT_EQ(::fstat(fd.get(), &shown), 0);
+        EXPECT_TRUE(S_ISDIR(shown.st_mode));
+        const std::string name = "/proc/self/fd/" + std::to_string(fd.get());
+        EXPECT_EQ(::open(name.c_str(), O_WRONLY), -1);
+        const descriptor again(::open(name.c_str(), O_RDONLY));
+        EXPECT_EQ(::read(again.get(), &byte, 1), -1);
+    }
+    EXPECT_EQ(content("f"), "text");
+}
+
+TEST_F(log_descriptors, duplicates_have_one_position) {
+    put("f", "text");
     const opened_file file(files(), path("f"), O_RDWR);
     const descriptor fd(files(), file, O_RDWR);
-    EXPECT_EQ(::read(fd.get(), &byte, 1), 0);
-    EXPECT_EQ(::write(fd.get(), &byte, 1), -1);
-    EXPECT_EQ(errno, EBADF);
     const descriptor same(::dup(fd.get()));
     EXPECT_EQ(::lseek(fd.get(), 1'000'000, SEEK_SET), 1'000'000);
     EXPECT_EQ(::lseek(same.get(), 0, SEEK_CUR), 1'000'000);
@@ -126,6 +140,25 @@ TEST_F(log_descriptors, one_of_another_file_is_not_taken) {
     EXPECT_EQ(adopted(files(), folder).result(), 0);
     const descriptor container(::open(real("f").c_str(), O_RDONLY | O_DIRECTORY));
     EXPECT_EQ(adopted(files(), container).result(), -EBADF);
+}
+
+/// As one is made where locks of directories hold on one node only.
+TEST_F(log_descriptors, one_of_the_empty_file_is_known_and_bytes_written_to_it_end_in_errors) {
+    put("f", "text");
+    const descriptor fd(::open((real("f") + "/halcyon-descriptor").c_str(), O_WRONLY));
+    ASSERT_GE(fd.get(), 0);
+    EXPECT_EQ(adopted(files(), fd).result(), -EBADF);
+    calls::backends::keep_access(fd.get(), O_RDWR);
+    {
+        adopted again(files(), fd);
+        ASSERT_EQ(again.result(), 0);
+        EXPECT_EQ(again.access(), O_RDWR);
+        EXPECT_EQ(again.read(), "text");
+    }
+    ASSERT_EQ(::pwrite(fd.get(), "past", 4, 2), 4);
+    EXPECT_EQ(content("f"), "errno 5");
+    ASSERT_EQ(::ftruncate(fd.get(), 0), 0);
+    EXPECT_EQ(content("f"), "text");
 }
 
 TEST_F(log_descriptors, a_program_that_inherits_one_writes_to_the_same_file) {

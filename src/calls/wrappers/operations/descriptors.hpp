@@ -65,11 +65,15 @@ struct control {
                 const int flags = direct::flags_of(fd);
                 return flags < 0 ? flags : (flags & ~O_ACCMODE) | file.access();
             }
-            case F_SETFL: {
-                const long done = direct::call(SYS_fcntl, fd, command, argument);
+            case F_SETFL: {  // O_DIRECT is for the backend's own files to have; a placeholder may refuse it
+                const long done = direct::call(SYS_fcntl, fd, command, argument & ~long{O_DIRECT});
                 if (done >= 0) backends::flags_changed(fd, static_cast<int>(argument));
                 return done;
             }
+            case F_GETSIG:
+                return 0;
+            case F_SETSIG:  // taken (kept_access.hpp)
+                return -EINVAL;
             case F_DUPFD:
             case F_DUPFD_CLOEXEC: {
                 const long to = direct::call(SYS_fcntl, fd, command, argument);

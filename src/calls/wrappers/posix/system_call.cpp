@@ -1,10 +1,12 @@
 // syscall(2): what an application asks of the kernel with it passes all other wrappers by. It is counted, so that a
 // recording says what it lacks.
+#include <fcntl.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include <optional>
 
-#include "calls/backends/mounts.hpp"
+#include "calls/backends/backend_files.hpp"
 #include "calls/state/given_memory.hpp"
 #include "calls/state/known_files.hpp"
 #include "calls/state/unseen.hpp"
@@ -98,6 +100,27 @@ bool moves_working_directory(long number) {
     return number == SYS_chdir || number == SYS_fchdir || number == SYS_chroot;
 }
 
+/// What a descriptor stands for may change with the call: whoever uses it next through the C library looks again.
+void forget_owners(long number, long a, long b, long c) {
+    const auto first = static_cast<unsigned>(a);
+    switch (number) {
+        case SYS_close:
+            return backends::closing(static_cast<int>(a));
+        case SYS_close_range:
+            return (c & CLOSE_RANGE_CLOEXEC) != 0 ? void() : backends::closing_range(first, static_cast<unsigned>(b));
+#ifdef SYS_dup2
+        case SYS_dup2:
+#endif
+        case SYS_dup3:
+            return a != b ? backends::closing(static_cast<int>(b)) : void();
+        case SYS_fcntl:
+            if (b == F_SETFL) backends::flags_changed(static_cast<int>(a), static_cast<int>(c));
+            return;
+        default:
+            return;
+    }
+}
+
 /// What is between a process and its end, or another program: the call may fail, and the recording goes on.
 void end_with(ending how, long environment) {
     if (how == ending::exec && !is_recorded_in(reinterpret_cast<const char* const*>(environment))) {
@@ -120,6 +143,7 @@ static long move_working_directory(long number, long to) {
 extern "C" __attribute__((visibility("hidden"), used)) void* halcyon_before_syscall(long number, long a, long b, long c,
                                                                                     long d) {
     if (number == SYS_exit_group) backends::before_end();
+    if (backends::present()) forget_owners(number, a, b, c);
     if (recording() && !unseen::counted_apart) {
         if (const auto flags = flags_of_child(number, a, b)) before_clone(*flags);
         if (moves_working_directory(number)) return reinterpret_cast<void*>(&move_working_directory);

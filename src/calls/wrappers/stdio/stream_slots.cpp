@@ -248,7 +248,7 @@ bool is_standard_stream_on_backend() {
     for (int fd = 0; fd <= STDERR_FILENO; ++fd) {
         char name[PATH_MAX];
         const size_t length = direct::path_of(fd, name, sizeof name);
-        if (backends::is_placeholder({name, length})) return true;
+        if (backends::is_placeholder(fd, {name, length})) return true;
     }
     return false;
 }

@@ -9,7 +9,7 @@
 namespace halcyon::logfs {
 
 inline constexpr std::string_view marker_name = "halcyon-container";
-/// What descriptors of applications stand for.
+/// Its time is that of the last publication, and its locks (fcntl) are those of the file (the file backend).
 inline constexpr std::string_view descriptor_name = "halcyon-descriptor";
 inline constexpr std::string_view punched_name = "punched";
 inline constexpr std::string_view append_lock_name = "append-lock";

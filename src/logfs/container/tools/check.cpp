@@ -9,6 +9,7 @@
 #include "base/units.hpp"
 #include "logfs/container/directory/names_in.hpp"
 #include "logfs/container/directory/other_backends.hpp"
+#include "logfs/container/directory/past_writes.hpp"
 #include "logfs/container/directory/staged_data.hpp"
 #include "logfs/container/format/dropping_name.hpp"
 #include "logfs/container/reading/data_files.hpp"
@@ -72,8 +73,11 @@ class checking {
                 if (is_punched_)
                     add(weight::note, name,
                         "dead extents were given back; where records are lost, older bytes read as zeros");
-            } else if (name != marker_name && name != append_lock_name && name != times_name &&
-                       name != descriptor_name) {
+            } else if (name == descriptor_name) {
+                if (const int64_t end = past_writes(container_); end > 0)
+                    add(weight::damage, name, "a program that Halcyon does not see wrote to a descriptor of the file",
+                        "nobody can say where the " + format_bytes(end) + " belong");
+            } else if (name != marker_name && name != append_lock_name && name != times_name) {
                 add(weight::note, name, "no file of a container");
             }
             return 0;

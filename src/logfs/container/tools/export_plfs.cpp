@@ -18,6 +18,7 @@
 #include "base/descriptor.hpp"
 #include "base/node_identity.hpp"
 #include "base/sync_path.hpp"
+#include "logfs/container/directory/past_writes.hpp"
 #include "logfs/container/files/file_calls.hpp"
 #include "logfs/container/files/whole_transfer.hpp"
 #include "logfs/container/format/dropping_name.hpp"
@@ -89,6 +90,7 @@ class exporting {
 
     result<void> write_folder() {
         if (auto free = expect_free_name(); !free) return free;
+        if (auto whole = expect_no_past_writes(container_); !whole) return whole;
         if (auto read = reader_.reload(); !read) return read;
         if (auto made = make_folder(); !made) return made;
         if (auto opened = open_droppings(); !opened) return opened;

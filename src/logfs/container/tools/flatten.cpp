@@ -22,6 +22,7 @@
 #include "logfs/container/directory/node_folder.hpp"
 #include "logfs/container/directory/open_mark.hpp"
 #include "logfs/container/directory/other_backends.hpp"
+#include "logfs/container/directory/past_writes.hpp"
 #include "logfs/container/files/file_calls.hpp"
 #include "logfs/container/files/whole_transfer.hpp"
 #include "logfs/container/format/dropping_name.hpp"
@@ -105,6 +106,7 @@ class flattening {
 
     result<void> write_file() {
         if (auto read = reader_.reload(); !read) return read;
+        if (auto whole = expect_no_past_writes(container_); !whole) return whole;
         if (auto ended = expect_no_writer(); !ended) return ended;
         if (auto unused = expect_unused(); !unused) return unused;
         marker_.reset();  // until it is written, others may come

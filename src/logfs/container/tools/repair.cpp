@@ -12,6 +12,7 @@
 
 #include "base/clock.hpp"
 #include "logfs/container/directory/names_in.hpp"
+#include "logfs/container/directory/past_writes.hpp"
 #include "logfs/container/directory/staged_data.hpp"
 #include "logfs/container/files/whole_transfer.hpp"
 #include "logfs/container/format/dropping_name.hpp"
@@ -81,6 +82,11 @@ class repairing {
             auto done = one(name, names);
             if (!done) return done.why();
         }
+        if (const int64_t end = past_writes(container_); end > 0) {
+            auto done = put_aside(std::string(descriptor_name),
+                                  "a program that Halcyon does not see wrote its " + std::to_string(end) + " bytes");
+            if (!done) return done.why();
+        }
         return std::move(report_);
     }
 
@@ -126,12 +132,14 @@ class repairing {
         if (calls.status_at(container_.directory(), name.c_str(), file) != 0 || file.st_size == 0) return {};
         // A writer may have begun since the names were listed: where there are data, there is an index by then.
         if (calls.status_at(container_.directory(), index_name.c_str(), index_file) == 0) return {};
-        return put_aside(name, file.st_size);
+        return put_aside(name, nameless(file.st_size));
     }
 
-    result<void> put_aside(const std::string& name, int64_t bytes) {
+    static std::string nameless(int64_t bytes) { return "no index names its " + std::to_string(bytes) + " bytes"; }
+
+    result<void> put_aside(const std::string& name, const std::string& why) {
         const short_name aside = beside(name, "damaged.");
-        tell(name, "no index names its " + std::to_string(bytes) + " bytes: put aside as " + std::string(aside.view()));
+        tell(name, why + ": put aside as " + std::string(aside.view()));
         if (how_.only_tells) return {};
         const int done = container_.calls().rename_at(container_.directory(), name.c_str(), container_.directory(),
                                                       aside.c_str(), 0);
@@ -159,7 +167,8 @@ class repairing {
         if (!read) return read.why();
         // A writer that has not begun has no data. Where there are some, nothing of the index reached the disk.
         if (!read->is_begun)
-            return held_before > 0 ? put_aside(std::string(data_name(name).view()), held_before) : result<void>();
+            return held_before > 0 ? put_aside(std::string(data_name(name).view()), nameless(held_before))
+                                   : result<void>();
         const int64_t held = data_bytes(name);
         const auto brought = expect_brought(name);
         const bool is_short = brought.ok() && held < read->state.data_bytes;
