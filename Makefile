@@ -45,7 +45,7 @@ turn-faults: build ## two programs that take turns, their coordinator killed, st
 	@.venv/bin/python tests/python/coordinate/exchange_campaign.py $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED))
 
 log-faults: build ## random operations on log containers by processes at a time, writers killed, bits changed (docs/faults.md): make log-faults [OPERATIONS=1000000] [KILLS=10000] [MINUTES=] [SEED=1]
-	@.venv/bin/python tests/python/logfs/fault_campaign.py $(if $(OPERATIONS),--operations $(OPERATIONS)) $(if $(KILLS),--kills $(KILLS)) $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED))
+	@.venv/bin/python tests/python/logfs/log_fault_campaign.py $(if $(OPERATIONS),--operations $(OPERATIONS)) $(if $(KILLS),--kills $(KILLS)) $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED))
 
 streams: build ## a million random operations on streams, narrow and wide, on a backend's files, on log containers and on plain files: make streams [OPERATIONS=1000000] [SEED=1]
 	@HALCYON_STREAM_OPERATIONS=$(or $(OPERATIONS),1000000) HALCYON_STREAM_SEED=$(or $(SEED),1) .venv/bin/python -m pytest -k random_operations tests/python/calls/test_streams_on_a_backend.py tests/python/logfs/test_streams.py

@@ -128,7 +128,7 @@ class log_node {
     bool has_past_writes_ = false;
     int marker_ = -1;
     int placeholder_ = -1;
-    int told_by_ = -1;          // the placeholder, opened for nothing but its time: no lock goes when it is closed
+    int told_by_ = -1;  // the placeholder, opened for nothing but its time: no lock goes when it is closed
     uint64_t group_ = 0;
     int64_t told_ns_ = 0;       // when others published last, as that file says
     int64_t seen_ns_ = 0;       // when this was seen first; 0: long ago

@@ -1,8 +1,8 @@
 """Random operations on log containers by processes at a time, writers killed, bits of droppings changed: for as many
 as one likes, or for as long.
 
-    fault_campaign.py [--operations N] [--kills N] [--minutes M] [--seed S]
-    fault_campaign.py --way container|logged|summed --seed S --from ROUND --rounds N
+    log_fault_campaign.py [--operations N] [--kills N] [--minutes M] [--seed S]
+    log_fault_campaign.py --way container|logged|summed --seed S --from ROUND --rounds N
 
 Most of it goes by the container's own interface (tests/logfs/campaign), a small share by a program's calls under the
 library, without sums over the data and with them. What fails says how it is played again.

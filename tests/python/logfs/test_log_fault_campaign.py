@@ -2,7 +2,7 @@
 (logfs_fault_campaign)."""
 
 import pytest
-from logfs.fault_campaign import LOGGED, PROGRAM, SUMMED, Way, play
+from logfs.log_fault_campaign import LOGGED, PROGRAM, SUMMED, Way, play
 
 pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason="the campaign's program is not built")
 
