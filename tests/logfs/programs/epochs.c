@@ -11,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "checked_mpi.h"
+
 int clock_gettime(clockid_t clock, struct timespec* out) {
     static struct timespec standing;
     const long done = syscall(SYS_clock_gettime, clock, out);
@@ -25,15 +27,6 @@ int clock_gettime(clockid_t clock, struct timespec* out) {
     ++standing.tv_nsec;
     *out = standing;
     return (int)done;
-}
-
-static void check(int result) {
-    if (result == MPI_SUCCESS) return;
-    char text[MPI_MAX_ERROR_STRING];
-    int length = 0;
-    MPI_Error_string(result, text, &length);
-    fprintf(stderr, "%s\n", text);
-    MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
 int main(int count, char** arguments) {

@@ -6,19 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "checked_mpi.h"
+
 enum { piece = 47 };
 
 static void fill(char* out, int rank, int number, int round) {
     for (int i = 0; i < piece; ++i) out[i] = (char)('A' + (rank * 7 + number * 3 + round * 11 + i) % 26);
-}
-
-static void check(int result) {
-    if (result == MPI_SUCCESS) return;
-    char text[MPI_MAX_ERROR_STRING];
-    int length = 0;
-    MPI_Error_string(result, text, &length);
-    fprintf(stderr, "%s\n", text);
-    MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
 int main(int count, char** arguments) {

@@ -5,16 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { piece = 47, pieces = 200 };
+#include "checked_mpi.h"
 
-static void check(int result) {
-    if (result == MPI_SUCCESS) return;
-    char text[MPI_MAX_ERROR_STRING];
-    int length = 0;
-    MPI_Error_string(result, text, &length);
-    fprintf(stderr, "%s\n", text);
-    MPI_Abort(MPI_COMM_WORLD, 1);
-}
+enum { piece = 47, pieces = 200 };
 
 int main(int count, char** arguments) {
     MPI_Init(&count, &arguments);
