@@ -223,8 +223,12 @@ class flattening {
         remove_other_directories(container_.calls(), container_.directory(), container_.id());
         remove_node_index(container_.calls(), wished_node_folder(), container_.directory());
         std::error_code why;
-        std::filesystem::remove_all(beside_, why);
-        if (why) return system_failure(beside_ + ": cannot remove the container", why.value());
+        // Another agent that finds it there removes it, too: then names are gone that were listed just now.
+        constexpr auto is_gone = std::errc::no_such_file_or_directory;
+        do {
+            std::filesystem::remove_all(beside_, why);
+        } while (why == is_gone && ::access(beside_.c_str(), F_OK) == 0);
+        if (why && why != is_gone) return system_failure(beside_ + ": cannot remove the container", why.value());
         if (!name_file_.empty()) ::unlink(name_file_.c_str());
         return {};
     }
