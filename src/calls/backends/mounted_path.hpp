@@ -28,6 +28,8 @@ class mounted_path {
     /// Also a path that find() left to the kernel, where it lies under a mount of this backend.
     [[nodiscard]] bool lies_in(const file_backend& of) const { return of_ == &of; }
     [[nodiscard]] file_backend& backend() const { return *of_; }
+    /// It was the backend's when it was found, and has become a file of the kernel's.
+    [[nodiscard]] bool is_kernels_now() const { return of_->shares_names() && !of_->answers(path()); }
     /// With the prefix; but of the prefix itself, which ends with a slash then.
     [[nodiscard]] const char* whole() const { return whole_; }
     /// Below the prefix.

@@ -215,6 +215,15 @@ struct by_kernel {
     static constexpr bool never = true;
 };
 
+/// What a function returns where it fails.
+template <class Result>
+constexpr Result failed_result() {
+    if constexpr (std::is_pointer_v<Result>)
+        return nullptr;
+    else
+        return static_cast<Result>(-1);
+}
+
 /// As intercept, in a process that has backends. An operation may hold paths: its stack is taken in no other process.
 template <class Shape, call_id id, class Operation, class Result, class... Parameters>
 [[gnu::noinline]] Result intercept_beside_backends(Result (*real)(Parameters...),
@@ -222,7 +231,18 @@ template <class Shape, call_id id, class Operation, class Result, class... Param
     Operation operation;
     if (!operation.claims(arguments...)) return recorded<Shape, id>([&] { return real(arguments...); }, arguments...);
     return recorded<Shape, id>(
-        [&] { return backends::as_result<Result>([&] { return operation.perform(arguments...); }); }, arguments...);
+        [&] {
+            const auto answer = [&] { return operation.perform(arguments...); };
+            if constexpr (requires { operation.is_kernels_now(); }) {
+                const auto done = backends::as_result<Result>(answer);
+                // Others may make a plain file of it between the two.
+                const bool is_left = done == failed_result<Result>() && errno == EBUSY && operation.is_kernels_now();
+                return is_left ? real(arguments...) : done;
+            } else {
+                return backends::as_result<Result>(answer);
+            }
+        },
+        arguments...);
 }
 
 /// A wrapper's body. A shape's `before(record, arguments…)` says from the arguments what is called, and returns false

@@ -13,7 +13,8 @@
 ///
 /// An operation is made for one call. `claims(arguments…)` says whether a backend answers it; then
 /// `perform(arguments…)` does, in place of the function: an int64_t that is -errno where it fails, or the function's
-/// own result. `kernel`: none ever does.
+/// own result. `kernel`: none ever does. `is_kernels_now()`, if it has that: where it fails with EBUSY, the function
+/// may have to be called after all.
 namespace halcyon::calls::operations {
 
 using backends::mounted_path;
@@ -62,6 +63,7 @@ struct path {
     auto perform(const char*, Rest... rest) {
         return Answer::at(file.backend(), file.path(), rest...);
     }
+    [[nodiscard]] bool is_kernels_now() const { return file.is_kernels_now(); }
 };
 
 /// A path from a directory. An empty one stands for the descriptor itself (AT_EMPTY_PATH).
@@ -78,6 +80,7 @@ struct path_from {
     auto perform(int, const char*, Rest... rest) {
         return Answer::at(file.backend(), file.path(), rest...);
     }
+    [[nodiscard]] bool is_kernels_now() const { return file.is_kernels_now(); }
 };
 
 /// Two paths, of which at least one is a backend's: only within one backend can anything be done.

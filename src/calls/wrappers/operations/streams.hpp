@@ -14,6 +14,7 @@ struct open_stream {
     mounted_path file;
     bool claims(const char* name, const char*) { return file.find(AT_FDCWD, name) || file.find_descriptor(name); }
     FILE* perform(const char*, const char* mode) const { return backend_streams::open(file, mode); }
+    [[nodiscard]] bool is_kernels_now() const { return file.is_kernels_now(); }
 };
 
 struct open_stream_on_descriptor {
