@@ -9,6 +9,7 @@ from halcyon.delta.commands import Command
 from halcyon.delta.io_time import Phase
 from halcyon.delta.row_file import Row, RowFile, read_rows
 from halcyon.delta.runs import Key, Run, Setup, Told
+from halcyon.delta.turns import policies
 from halcyon.errors import ConfigError
 
 
@@ -77,7 +78,7 @@ def known(path: Path, convert: Callable[[Row], _Of], row: Row) -> _Of:
     """ConfigError: the row is none of these."""
     try:
         return convert(row)
-    except (KeyError, TypeError) as why:
+    except (KeyError, TypeError, ValueError) as why:
         raise ConfigError(f"{path}: no file of a Δ-graph: {why}") from why
 
 
@@ -95,5 +96,9 @@ def _setup(row: Row) -> Setup:
 
 
 def _run(row: Row) -> Run:
+    """ValueError: of a policy that this version does not know."""
     told = {name: told_of(row[name]) if row[name] else None for name in ("a", "b")}
-    return Run(**(row | told | {"key": Key(**row["key"])}))
+    key = Key(**row["key"])
+    if key.policy not in policies():
+        raise ValueError(f"policy {key.policy!r} is not known; known: {', '.join(policies())}")
+    return Run(**(row | told | {"key": key}))

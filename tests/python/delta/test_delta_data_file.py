@@ -97,6 +97,14 @@ def test_a_damaged_line_is_named(path: Path) -> None:
         read(path)
 
 
+def test_a_run_of_an_unknown_policy_is_named(path: Path) -> None:
+    path.write_text(path.read_text().replace('"policy": "none"', '"policy": "lottery"'))
+    with pytest.raises(
+        ConfigError, match=r"delta\.jsonl: no file of a Δ-graph: policy 'lottery' is not known; known: "
+    ):
+        read(path)
+
+
 def test_another_file_is_refused(tmp_path: Path) -> None:
     other = tmp_path / "other.jsonl"
     other.write_text('{"version": 9}\n')
