@@ -162,6 +162,30 @@ TEST_F(plfs, directories_in_other_backends_are_found) {
     EXPECT_NE(text().find("nowhere"), std::string::npos);
 }
 
+/// As PLFS 2.5 writes them; where it was configured with `posix:///path`, it takes all of the slashes for the path's.
+TEST_F(plfs, directories_in_other_backends_are_found_by_links) {
+    writer one = add_writer(5, "node", 1);
+    write(one, 0, as_bytes("hello"), 5);
+    const std::string own = fs::canonical(fs::path(path_).parent_path()), other = own + ".other";
+    const std::string link = path_ + "/hostdir.5", at = other + "/" + std::string(fs::path(path_).filename());
+    fs::create_directories(at);
+    fs::rename(link, at + "/hostdir.5");
+    for (const char* const slashes : {"", "//"}) {
+        fs::create_symlink(std::to_string(own.size() + std::strlen(slashes)) + slashes + other, link);
+        open();
+        EXPECT_EQ(text(), "hello");
+        fs::remove(link);
+    }
+    fs::create_symlink(std::to_string(own.size() + 1) + other, link);
+    open();
+    EXPECT_NE(text().find("in a backend of another length"), std::string::npos) << text();
+    fs::remove(link);
+    fs::create_symlink(at + "/hostdir.5", link);
+    open();
+    EXPECT_EQ(text(), "hello");
+    fs::remove_all(other);
+}
+
 TEST_F(plfs, records_that_make_no_sense_are_damage) {
     const double nan = std::numeric_limits<double>::quiet_NaN();
     const std::vector<plfs_record> bad{{-1, 0, 5, 1, 1, 1, 0},

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
+#include <climits>
 #include <cstring>
 #include <span>
 #include <string>
@@ -82,27 +84,64 @@ result<void> plfs_intake::list_directories() {
     return {};
 }
 
-/// A *metalink*: a file that says where the directory is, in another backend.
+/// A *metalink* says where the directory is: a symbolic link, as PLFS 2.5 makes them (in_other_backend), or a file with
+/// the directory's path.
 result<void> plfs_intake::resolve_directory(const short_name& name, short_name& path) {
     file_calls& calls = container_.calls();
     struct stat there {};
     if (const int done = calls.status_at(container_.directory(), name.c_str(), there); done != 0)
         return failed(name.view(), "cannot look at it", done);
     path = name;
-    if (!S_ISREG(there.st_mode)) return {};
-    const int fd = calls.open_at(container_.directory(), name.c_str(), O_RDONLY, 0);
-    if (fd < 0) return failed(name.view(), "cannot open", fd);
     char text[short_name::room] = {};
-    const int64_t bytes = read_whole(calls, fd, std::as_writable_bytes(std::span(text)), 0);
-    calls.close(fd);
+    int64_t bytes = 0;
+    if (S_ISLNK(there.st_mode)) {
+        bytes = calls.read_link_at(container_.directory(), name.c_str(), text, sizeof text);
+    } else if (S_ISREG(there.st_mode)) {
+        const int fd = calls.open_at(container_.directory(), name.c_str(), O_RDONLY, 0);
+        if (fd < 0) return failed(name.view(), "cannot open", fd);
+        bytes = read_whole(calls, fd, std::as_writable_bytes(std::span(text)), 0);
+        calls.close(fd);
+    } else {
+        return {};
+    }
     if (bytes < 0) return failed(name.view(), "cannot read", static_cast<int>(bytes));
     std::string_view target(text, strnlen(text, static_cast<size_t>(bytes)));
+    if (S_ISLNK(there.st_mode)) return in_other_backend(name, target, path);
     while (target.ends_with('\n')) target.remove_suffix(1);
+    return set_directory(name, target, path);
+}
+
+result<void> plfs_intake::set_directory(const short_name& name, std::string_view target, short_name& path) const {
+    if (target.empty()) return container_.damaged(name.view(), "does not say where the directory is");
     // Room for a dropping's name behind it is looked at when there is one.
-    if (target.empty() || target.size() + 1 >= short_name::room)
-        return container_.damaged(name.view(), "does not say where the directory is");
+    if (target.size() + 1 >= short_name::room)
+        return container_.damaged(name.view(), "the path of the directory in the other backend is too long");
     path = short_name(target);
     return {};
+}
+
+/// `12/other` in `/backend/one/a/file`: `/other/a/file/<name>`. The number is the length of the path of the container's
+/// own backend, both as PLFS was configured: where slashes were repeated in front of one, they were before the other.
+/// Any other link is one to the directory itself.
+result<void> plfs_intake::in_other_backend(const short_name& name, std::string_view target, short_name& path) const {
+    size_t own = 0;
+    const auto [end, wrong] = std::from_chars(target.data(), target.data() + target.size(), own);
+    const std::string_view other = target.substr(static_cast<size_t>(end - target.data()));
+    if (wrong != std::errc() || !other.starts_with('/')) return {};
+    const size_t repeated = std::min(other.find_first_not_of('/'), other.size()) - 1;
+    char text[PATH_MAX] = {};
+    const std::string link = "/proc/self/fd/" + std::to_string(container_.directory());
+    const int64_t bytes = container_.calls().read_link_at(AT_FDCWD, link.c_str(), text, sizeof text);
+    if (bytes < 0) return failed(name.view(), "cannot find where the container is", static_cast<int>(bytes));
+    const std::string_view here(text, static_cast<size_t>(bytes));
+    own -= std::min(own, repeated);
+    if (own >= here.size() || here[own] != '/')
+        return container_.damaged(name.view(), "names a directory in " + std::string(other.substr(repeated)) +
+                                                   ", for a container in a backend of another length than " +
+                                                   std::string(here));
+    std::string found(other.substr(repeated));
+    found += std::string(here.substr(own)) + "/" + std::string(name.view());
+    return set_directory(name, found, path);
 }
 
 result<void> plfs_intake::list_directory(std::string_view path) {

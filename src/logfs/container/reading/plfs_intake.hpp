@@ -43,6 +43,8 @@ class plfs_intake {
     result<void> list_directories();
     result<void> list_meta();
     result<void> resolve_directory(const short_name& name, short_name& path);
+    result<void> in_other_backend(const short_name& name, std::string_view target, short_name& path) const;
+    result<void> set_directory(const short_name& name, std::string_view target, short_name& path) const;
     result<void> list_directory(std::string_view path);
     result<void> take_new(index_dropping& from);
     int take(index_dropping& from, const plfs_record& what);
