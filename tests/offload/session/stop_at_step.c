@@ -114,8 +114,7 @@ static _Noreturn void trace_program(pid_t program) {
 }
 
 static _Noreturn void trace_thread(pid_t thread) {
-    if (ptrace(PTRACE_SEIZE, thread, 0, options()) != 0 || ptrace(PTRACE_INTERRUPT, thread, 0, 0) != 0)
-        _exit(2);
+    if (ptrace(PTRACE_SEIZE, thread, 0, options()) != 0 || ptrace(PTRACE_INTERRUPT, thread, 0, 0) != 0) _exit(2);
     int status = 0;
     if (waitpid(thread, &status, __WALL) != thread || ptrace(PTRACE_SYSCALL, thread, 0, 0) != 0) _exit(2);
     write_number(named(".traced"), thread);
