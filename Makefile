@@ -14,10 +14,10 @@ lock: ## rewrite packaging/python/requirements.txt from requirements.in with tod
 build: setup ## build libraries, programs, Python modules (build/release)
 	@scripts/build
 
-test: ## set-up, build, all tests but those that need large extras: make test [ROOM=offload]
+test: ## set-up, build, all tests but those that need large extras or take long: make test [ROOM=offload]
 	@scripts/test $(ROOM)
 
-test-full: ## the same with the tests that need large extras
+test-full: ## the same with the tests that need large extras or take long
 	@scripts/test --full $(ROOM)
 
 demo: build ## set-up, build, and the main job: a storm, three ways of output, one report

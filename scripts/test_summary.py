@@ -3,8 +3,8 @@
 Usage: test_summary.py RESULTS [BUILD…]
 
 RESULTS holds JUnit files: `ctest-<preset>.xml` of ctest, any other of pytest, and `left-out.txt`, the names of tests
-that were not started because they need large extras. A gtest program is one test to ctest; when it left its own
-report in BUILD/Testing/cases/<test>.xml, its cases are counted instead. Exit status 1 if anything failed.
+that were not started because they need large extras or take long. A gtest program is one test to ctest; when it left
+its own report in BUILD/Testing/cases/<test>.xml, its cases are counted instead. Exit status 1 if anything failed.
 """
 
 import sys
@@ -107,7 +107,7 @@ def collect(results: Path, builds: list[Path]) -> list[Outcome]:
     left_out = results / "left-out.txt"
     if left_out.is_file():
         for name in left_out.read_text().split():
-            outcomes.append(Outcome("ctest", name, "skipped", "needs large extras: make test-full"))
+            outcomes.append(Outcome("ctest", name, "skipped", "needs large extras, or takes long: make test-full"))
     return outcomes
 
 

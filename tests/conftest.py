@@ -1,5 +1,6 @@
 """Tests that need large extras are skipped, visibly, unless pytest is called with --full."""
 
+import gc
 import signal
 from collections.abc import Iterator
 
@@ -22,6 +23,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if item.get_closest_marker("full"):
             item.add_marker(skip)
+
+
+def pytest_collection_finish() -> None:
+    """Modules and tests stay to the end: the collector of cycles need not look through them again and again."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(10_000, 20, 20)
 
 
 @pytest.fixture

@@ -1,19 +1,24 @@
-"""DuckDB through Ibis, which compiles equal expressions once in a process.
+"""DuckDB through Ibis, which makes SQL of equal questions once in a process.
 
-All data sets are asked the same questions, some eighty for a report. To make SQL of one takes Ibis tens of
-milliseconds; DuckDB answers it within one or two.
+All data sets are asked the same questions, some eighty for a report. To put one together takes Ibis milliseconds, to
+make SQL of it tens of them; DuckDB answers it within one or two.
 """
 
 from collections import OrderedDict
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache
-from typing import Any
+from functools import cache, cached_property, wraps
+from itertools import count
+from typing import Any, TypeAlias
 
 import ibis
 import ibis.expr.operations as ops
+import pyarrow as pa
 from ibis.backends.duckdb import Backend
 from ibis.backends.duckdb.converter import DuckDBPyArrowData
 from ibis.common.graph import Node
+
+from halcyon.errors import InternalError
 
 MOST = 512
 """Statements that are known at a time: those that were used last."""
@@ -21,22 +26,135 @@ MOST = 512
 _PLACE = object()
 
 
+_IN_PLACE = 7_046_029_254_386_350_000
+"""In statements, numbers from here on stand for the first Given, the second, and so on; nothing else is so large."""
+
+
+@dataclass(frozen=True)
+class Given:
+    """A whole number that differs from data set to data set, such as the width of a step: the question is the same, and
+    gets it as an expression."""
+
+    number: int
+
+
 @dataclass(frozen=True)
 class Statement:
-    """SQL, and the names of the tables in memory that it was made for: each is new, and stands nowhere else."""
+    """SQL, the columns of its answer, and the names of the tables in memory that it was made for: each is new, and
+    stands nowhere else."""
 
     text: str
+    columns: Any
     in_memory: list[str]
 
-    def about(self, in_memory: list[str]) -> str:
-        """The same of other tables."""
+    def about(self, in_memory: list[str], numbers: list[int]) -> str:
+        """The same of other tables and numbers."""
         text = self.text
         for known, wanted in zip(self.in_memory, in_memory, strict=True):
             text = text.replace(known, wanted)
+        for at, number in enumerate(numbers, _IN_PLACE):
+            text = text.replace(str(at), str(number))
         return text
 
 
 _known: OrderedDict[tuple[object, ...], Statement] = OrderedDict()
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked, and of whom."""
+
+    parts: tuple[object, ...]
+    """Equal where the statements are, but for the names of tables in memory and what is Given; they keep neither
+    connections nor rows."""
+    in_memory: list[Any]
+    """The tables in memory: operations of Ibis."""
+    numbers: list[int]
+    """Of what is Given, in its order."""
+    source: Any
+    """The database; None: only of rows in memory."""
+
+
+def question(make: Callable[..., ibis.Table]) -> Callable[..., "Asked"]:
+    """Of a function that makes a table of tables and plain values: it is called only where its question is new.
+
+    `make` follows from what it is given alone, and makes no tables in memory.
+    """
+
+    @wraps(make)
+    def asked(*about: Any) -> Asked:
+        return Asked(make, about)
+
+    return asked
+
+
+class Asked:
+    """The table that `make` makes of `about`: tables (others of these, too), numbers, words, and tuples of them.
+
+    `to_pyarrow()` answers it. Where tables of the same names and columns were asked the same before, Ibis has nothing
+    to do.
+    """
+
+    def __init__(self, make: Callable[..., ibis.Table], about: tuple[Any, ...]) -> None:
+        self._make = make
+        self._about = about
+
+    @cached_property
+    def table(self) -> ibis.Table:
+        """As an expression of Ibis."""
+        return self._made_of(iter(self.asked.numbers))
+
+    def to_pyarrow(self) -> pa.Table:
+        """Its rows."""
+        database = _for_memory() if self.asked.source is None else self.asked.source
+        return database.rows_of(self) if isinstance(database, Database) else self.table.to_pyarrow()
+
+    @cached_property
+    def asked(self) -> Question:
+        """What to look it up by."""
+        parts: list[object] = [self._make]
+        in_memory: dict[Any, int] = {}
+        numbers: list[int] = []
+        source: Any = None
+        for one in self._about:
+            if isinstance(one, (Asked, ibis.Expr)):
+                its = one.asked if isinstance(one, Asked) else question_of(one.op())
+                parts.append((its.parts, *(in_memory.setdefault(table, len(in_memory)) for table in its.in_memory)))
+                numbers += its.numbers
+                source = its.source if source is None else source
+            elif isinstance(one, Given):
+                parts.append(Given)
+                numbers.append(one.number)
+            else:
+                parts.append(_typed(one))
+        return Question(tuple(parts), list(in_memory), numbers, source)
+
+    def statement(self) -> ibis.Table:
+        """The expression that stands for all that differ in what is Given alone.
+
+        InternalError: it is about more than it was asked about.
+        """
+        made = self._made_of(count(_IN_PLACE))
+        if set(question_of(made.op()).in_memory) - set(self.asked.in_memory):
+            raise InternalError(f"question {self._make.__name__}: it makes tables in memory of its own")
+        return made
+
+    def _made_of(self, numbers: Iterator[int]) -> ibis.Table:
+        def part(one: Any) -> Any:
+            if isinstance(one, Given):
+                return ibis.literal(next(numbers), "int64")
+            return one._made_of(numbers) if isinstance(one, Asked) else one
+
+        return self._make(*(part(one) for one in self._about))
+
+
+Rows: TypeAlias = ibis.Table | Asked
+"""What a question can be about."""
+
+
+def _typed(value: object) -> object:
+    """1, 1.0 and True are not the same in SQL."""
+    return tuple(_typed(each) for each in value) if isinstance(value, tuple) else (type(value), value)
 
 
 class Database(Backend):  # type: ignore[misc]
@@ -45,31 +163,44 @@ class Database(Backend):  # type: ignore[misc]
     def compile(self, expr: Any, /, *, limit: Any = None, params: Any = None, pretty: bool = False) -> str:
         if limit is not None or params or pretty:
             return str(super().compile(expr, limit=limit, params=params, pretty=pretty))
-        return self._statement(expr, *question_of(expr.op()))
+        return self._prepared(question_of(expr.op()), lambda: expr)[0]
 
     def to_pyarrow(self, expr: Any, /, *, params: Any = None, limit: Any = None, **kwargs: Any) -> Any:
         """As Ibis does it, but looking through the expression once. Ibis keeps each table in memory, and with it the
         connection, until the process ends."""
         if limit is not None or params or kwargs:
             return super().to_pyarrow(expr, params=params, limit=limit, **kwargs)
-        asked = expr.as_table()
-        question, in_memory = question_of(asked.op())
-        for table in in_memory:
-            if table not in self._memtables:
-                self._register_in_memory_table(table)
-                self._memtables.add(table)
-        found = self.con.sql(self._statement(asked, question, in_memory)).to_arrow_table()
-        return expr.__pyarrow_result__(found, data_mapper=DuckDBPyArrowData)
+        found = self.rows_of(expr.as_table())
+        return found if isinstance(expr, ibis.Table) else expr.__pyarrow_result__(found, data_mapper=DuckDBPyArrowData)
 
-    def _statement(self, expr: Any, question: tuple[object, ...], in_memory: list[Any]) -> str:
-        names = [table.name for table in in_memory]
-        if question in _known:
-            _known.move_to_end(question)
-            return _known[question].about(names)
-        made = _known[question] = Statement(str(super().compile(expr)), names)
-        if len(_known) > MOST:
-            _known.popitem(last=False)
-        return made.text
+    def rows_of(self, table: Rows) -> pa.Table:
+        """All of its rows."""
+        text, columns = self.prepared(table)
+        return DuckDBPyArrowData.convert_table(self.con.sql(text).to_arrow_table(), columns)
+
+    def prepared(self, table: Rows) -> tuple[str, Any]:
+        """SQL that gives the rows of `table`, which asks this database or nothing but rows in memory; its columns."""
+        if isinstance(table, Asked):
+            asked, make = table.asked, table.statement
+        else:
+            asked, make = question_of(table.op()), lambda: table
+        for rows in asked.in_memory:
+            if rows not in self._memtables:
+                self._register_in_memory_table(rows)
+                self._memtables.add(rows)
+        return self._prepared(asked, make)
+
+    def _prepared(self, asked: Question, make: Callable[[], ibis.Expr]) -> tuple[str, Any]:
+        names = [rows.name for rows in asked.in_memory]
+        if asked.parts in _known:
+            _known.move_to_end(asked.parts)
+        else:
+            expr = make()
+            _known[asked.parts] = Statement(str(super().compile(expr)), expr.as_table().schema(), names)
+            if len(_known) > MOST:
+                _known.popitem(last=False)
+        statement = _known[asked.parts]
+        return statement.about(names, asked.numbers), statement.columns
 
     def get_schema(self, table_name: str, *, catalog: str | None = None, database: str | None = None) -> Any:
         if catalog is not None or database is not None:
@@ -84,20 +215,24 @@ class Database(Backend):  # type: ignore[misc]
 
 
 @cache
+def _for_memory() -> Database:
+    """Asked where all is about rows in memory."""
+    made: Database = Database().connect()
+    return made
+
+
+@cache
 def _type_called(name: str, nullable: bool) -> Any:
     """Data sets have few types, each of which Ibis takes apart anew for each column."""
     return Backend.compiler.type_mapper.from_string(name, nullable=nullable)
 
 
-def question_of(root: Any) -> tuple[tuple[object, ...], list[Any]]:
-    """All of an expression but the database that it asks and its rows in memory: equal where the statements are, but
-    for the names of tables in memory. It keeps neither connections nor rows. `root`: the expression's operation.
-
-    And its tables in memory.
-    """
+def question_of(root: Any) -> Question:
+    """What an expression asks. `root`: its operation."""
     places: dict[Any, int] = {}
     parts: list[object] = []
     in_memory: list[Any] = []
+    source: Any = None
     waiting = [(root, False)]
     while waiting:
         node, placed_below = waiting.pop()
@@ -112,10 +247,11 @@ def question_of(root: Any) -> tuple[tuple[object, ...], list[Any]]:
             in_memory.append(node)
             values = (node.schema,)
         elif isinstance(node, ops.DatabaseTable):
+            source = node.source
             values = (node.name, node.schema, node.namespace)
         parts.append((type(node), *(_placed(value, places) for value in values)))
         places[node] = len(places)
-    return tuple(parts), in_memory
+    return Question(tuple(parts), in_memory, [], source)
 
 
 def _placed(value: object, places: dict[Any, int]) -> object:

@@ -6,6 +6,7 @@
 
 #include "policy/brute_force.hpp"
 #include "policy/decide.hpp"
+#include "policy/instances.hpp"
 #include "policy/pair_prices.hpp"
 #include "policy/random_group.hpp"
 
@@ -322,16 +323,18 @@ TEST(dynamic, reaches_the_least_cost_of_up_to_eight) {
 
 TEST(dynamic, is_within_two_percent_of_the_least_cost_of_nine_to_eleven) {
     std::mt19937_64 random(4);
+    const uint32_t looked_at = instances(8, 24);
     double sum = 0;
     for (uint32_t k = 0; k < 24; ++k) {
         const random_group some = make_group(random, 9 + k / 8, k % 8);
+        if (k % (24 / looked_at) != 0) continue;
         const double cost = cost_of_dynamic(some, metric::sum_of_times);
         const whole_problem whole(some, metric::sum_of_times);
         const double least = prove(whole.of, whole.speeds, cost / 1.02, 300).bound;
         EXPECT_LE(cost, 1.02 * least) << k;
         sum += cost / least - 1;
     }
-    EXPECT_LE(sum / 24, 0.018);
+    EXPECT_LE(sum / looked_at, 0.018);
 }
 
 TEST(dynamic, looks_at_all_of_twelve) {

@@ -6,6 +6,7 @@
 #include "policy/bounded_enumeration.hpp"
 #include "policy/brute_force.hpp"
 #include "policy/defined_groups.hpp"
+#include "policy/instances.hpp"
 
 namespace halcyon::policy {
 namespace {
@@ -19,10 +20,10 @@ struct tally {
 
 class exactness : public testing::Test {
   protected:
-    /// `count` that are present, in so many instances; an enumeration gives up after so many positions.
-    void compare(uint32_t count, uint32_t instances, uint64_t positions) {
+    /// `count` that are present, in so many situations; an enumeration gives up after so many positions.
+    void compare(uint32_t count, uint32_t situations, uint64_t positions) {
         situation_maker random(count);
-        for (uint32_t k = 0; k < instances; ++k) {
+        for (uint32_t k = 0; k < situations; ++k) {
             // 37 and 128 have no factor in common: all kinds come.
             const random_situation some = random.make(count, situation_kind::of(37 * k % situation_kind::count));
             const auto minimise = static_cast<metric>((k + k / 4) % 4);
@@ -135,23 +136,25 @@ TEST_F(exactness, of_decisions_about_up_to_four) {
 }
 
 TEST_F(exactness, of_decisions_about_five_to_seven) {
-    for (uint32_t count = 5; count <= 7; ++count) compare(count, 128, 100'000);
-    for (uint32_t size = 5; size <= 7; ++size) EXPECT_GT(seen.of_size[size], 50U) << size;
-    for (const uint32_t one : seen.of_metric) EXPECT_GT(one, 60U);
-    EXPECT_GT(seen.interrupted, 50U);
-    EXPECT_GT(seen.kept, 50U);
-    EXPECT_GT(seen.side_by_side, 100U);
-    EXPECT_GT(seen.expected, 50U);
+    const uint32_t each = instances(32, 128);
+    for (uint32_t count = 5; count <= 7; ++count) compare(count, each, 100'000);
+    for (uint32_t size = 5; size <= 7; ++size) EXPECT_GT(seen.of_size[size], each * 50 / 128) << size;
+    for (const uint32_t one : seen.of_metric) EXPECT_GT(one, each * 60 / 128);
+    EXPECT_GT(seen.interrupted, each * 50 / 128);
+    EXPECT_GT(seen.kept, each * 50 / 128);
+    EXPECT_GT(seen.side_by_side, each * 100 / 128);
+    EXPECT_GT(seen.expected, each * 50 / 128);
 }
 
 // Of half of them there are too many schedules for the enumeration.
 TEST_F(exactness, of_decisions_about_eight) {
-    compare(8, 400, 100'000);
-    EXPECT_GT(seen.of_size[8], 60U);
-    for (const uint32_t one : seen.of_metric) EXPECT_GT(one, 30U);
-    EXPECT_GT(seen.interrupted, 40U);
-    EXPECT_GT(seen.kept, 40U);
-    EXPECT_GT(seen.side_by_side, 100U);
+    const uint32_t situations = instances(100, 400);
+    compare(8, situations, 100'000);
+    EXPECT_GT(seen.of_size[8], situations * 60 / 400);
+    for (const uint32_t one : seen.of_metric) EXPECT_GT(one, situations * 30 / 400);
+    EXPECT_GT(seen.interrupted, situations * 40 / 400);
+    EXPECT_GT(seen.kept, situations * 40 / 400);
+    EXPECT_GT(seen.side_by_side, situations * 100 / 400);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "policy/brute_force.hpp"
+#include "policy/instances.hpp"
 #include "policy/random_group.hpp"
 #include "policy/random_problem.hpp"
 
@@ -62,10 +63,12 @@ TEST(pair_prices, of_both_orders_of_pairs_prove_no_more_than_is_true) {
 
 TEST(pair_prices, are_never_above_the_least_cost_of_seven_to_nine) {
     std::mt19937_64 random(3);
+    const uint32_t looked_at = instances(16, 48);
     double sum = 0;
     for (uint32_t k = 0; k < 48; ++k) {
         const uint32_t kind = k % 8;
         const random_group group = make_group(random, kind >= 4 ? 7 : 7 + k / 16, kind);
+        if (k % (48 / looked_at) != 0) continue;
         const whole_problem whole(group, static_cast<metric>(k / 8 % 4));
         const plan best = whole.least_cost(std::numeric_limits<double>::infinity());
         for (const double share : {0.98, 0.995, 1.01}) {
@@ -74,7 +77,7 @@ TEST(pair_prices, are_never_above_the_least_cost_of_seven_to_nine) {
             sum += share < 0.99 ? std::min(found.bound / best.cost, 0.98) : 0;
         }
     }
-    EXPECT_GT(sum / 48, 0.979);
+    EXPECT_GT(sum / looked_at, 0.979);
 }
 
 }  // namespace

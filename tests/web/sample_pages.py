@@ -53,9 +53,19 @@ def write_sample(folder: Path, name: str) -> None:
         with Dataset.open(Path(scratch) / "run") as dataset:
             calls = read_timeline(dataset, limits)
             # The million calls are there for the timeline; their analysis would take longest of all.
-            document = Document(_run(calls.timeline)) if name == "million" else document_of(report_tables(dataset))
-            forecasts = None if name == "million" else predictability(dataset)
-        write_page(dataclasses.replace(document, timeline=calls.timeline, predictability=forecasts), calls, output)
+            document = Document(_run(calls.timeline)) if name == "million" else _analysed(shape, dataset)
+        write_page(dataclasses.replace(document, timeline=calls.timeline), calls, output)
+
+
+_known: dict[Shape, Document] = {}
+
+
+def _analysed(shape: Shape, dataset: Dataset) -> Document:
+    """Once, where several pages show calls of the same run."""
+    if shape not in _known:
+        document = document_of(report_tables(dataset))
+        _known[shape] = dataclasses.replace(document, predictability=predictability(dataset))
+    return _known[shape]
 
 
 def write_experiment(output: Path) -> None:

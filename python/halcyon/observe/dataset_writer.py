@@ -3,6 +3,8 @@
 import os
 import shutil
 import tempfile
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -37,13 +39,16 @@ class DatasetWriter:
             for piece in pieces:
                 writer.write("calls", piece)
 
+    `synced` false: it need not outlive a crash of the machine. Nothing waits for the disk then.
+
     UsageError: `directory` is in use, or its path is not UTF-8; a piece does not fit its table.
     HalcyonSystemError: a full disk, no permission.
     """
 
-    def __init__(self, directory: Path, info: RunInfo) -> None:
+    def __init__(self, directory: Path, info: RunInfo, *, synced: bool = True) -> None:
         self.directory = directory
         self.info = info
+        self._synced = synced
         self._parts: dict[str, Part] = {}
         self._tables: dict[str, _TableWriter] = {}
         self._hidden = Path()
@@ -96,10 +101,11 @@ class DatasetWriter:
         for table in TABLES:
             self._parts |= self._writer(table).finish()
         write_manifest(self._hidden, Manifest(self.info, self._parts))
-        for path in (*self._hidden.rglob("*.json"), self._hidden / "calls", self._hidden):
-            _sync(path)
+        if self._synced:
+            _sync_all([*self._hidden.rglob("*"), self._hidden])
         self._hidden.replace(self.directory)
-        _sync(self.directory.absolute().parent)
+        if self._synced:
+            _sync(self.directory.absolute().parent)
 
 
 class _TableWriter:
@@ -154,9 +160,7 @@ class _TableWriter:
             return
         self.open.close()
         self.open = None
-        path = self.folder / self.part_name
-        _sync(path)
-        self.parts[self.part_name] = Part.of(path, self.rows)
+        self.parts[self.part_name] = Part.of(self.folder / self.part_name, self.rows)
         self.rows = 0
 
 
@@ -166,6 +170,12 @@ def _settings(table: str) -> dict[str, object]:
         settings["use_dictionary"] = [name for name in TABLES[table].names if name not in DELTA_COLUMNS]
         settings["column_encoding"] = dict.fromkeys(DELTA_COLUMNS, "DELTA_BINARY_PACKED")
     return settings
+
+
+def _sync_all(paths: Sequence[Path]) -> None:
+    """At once: what a file system is asked for together it writes together."""
+    with ThreadPoolExecutor(16) as threads:
+        list(threads.map(_sync, paths))
 
 
 def _sync(path: Path) -> None:

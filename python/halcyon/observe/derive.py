@@ -6,6 +6,7 @@ The engine does it: larger tables than memory go through files, and the result c
 import ibis
 from ibis import _
 
+from halcyon.database import question
 from halcyon.observe.conform import all_columns
 from halcyon.observe.schema import CALLS, Kind, Level
 
@@ -15,6 +16,7 @@ ORDER = ("start_ns", "_thread", "number", "offset")
 """Of a process's calls. Offsets make calls without number, of which some begin at the same time, come out alike."""
 
 
+@question
 def derive(calls: ibis.Table) -> ibis.Table:
     """`calls` with its derived columns filled and its rows sorted by process, start, thread and number.
 

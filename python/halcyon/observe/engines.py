@@ -14,7 +14,7 @@ from typing import Any
 import ibis
 import pyarrow as pa
 
-from halcyon.database import Database
+from halcyon.database import Asked, Database, Rows
 from halcyon.errors import UnavailableError, UsageError
 
 DUCKDB = "duckdb"
@@ -38,7 +38,7 @@ class Engine(ABC):
         """One table of all files in `paths`; `label` appears in the engine's own messages."""
 
     @abstractmethod
-    def stream(self, table: ibis.Table, rows: int = 1 << 18) -> Iterator[pa.RecordBatch]:
+    def stream(self, table: Rows, rows: int = 1 << 18) -> Iterator[pa.RecordBatch]:
         """The rows of `table` in its order, in pieces of about `rows`; another question to the engine ends it."""
 
     @abstractmethod
@@ -63,10 +63,11 @@ class DuckDbEngine(Engine):
         self._tables[label] += 1
         return self._backend.read_parquet(names, table_name=f"{label}_{self._tables[label]}")
 
-    def stream(self, table: ibis.Table, rows: int = 1 << 18) -> Iterator[pa.RecordBatch]:
+    def stream(self, table: Rows, rows: int = 1 << 18) -> Iterator[pa.RecordBatch]:
         # Not Ibis' to_pyarrow_batches: it calls what DuckDB 2 does not have any more.
-        schema = table.schema().to_pyarrow()  # DuckDB's sums of whole numbers are wider
-        for batch in self._backend.con.sql(self._backend.compile(table)).to_arrow_reader(rows):
+        text, columns = self._backend.prepared(table)
+        schema = columns.to_pyarrow()  # DuckDB's sums of whole numbers are wider
+        for batch in self._backend.con.sql(text).to_arrow_reader(rows):
             yield batch.cast(schema)
 
     def close(self) -> None:
@@ -93,8 +94,9 @@ class SparkEngine(Engine):
         self._session.read.parquet(*escaped).createOrReplaceTempView(name)
         return self._backend.table(name)
 
-    def stream(self, table: ibis.Table, rows: int = 1 << 18) -> Iterator[pa.RecordBatch]:
-        yield from table.to_pyarrow_batches(chunk_size=rows)  # Ibis collects them first
+    def stream(self, table: Rows, rows: int = 1 << 18) -> Iterator[pa.RecordBatch]:
+        expression = table.table if isinstance(table, Asked) else table
+        yield from expression.to_pyarrow_batches(chunk_size=rows)  # Ibis collects them first
 
     def close(self) -> None:
         """Leaves the session to other engines of this process; it ends with the process."""

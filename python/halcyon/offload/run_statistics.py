@@ -5,8 +5,10 @@ from statistics import fmean, median
 
 import ibis
 import numpy as np
+import pyarrow as pa
 from ibis import _
 
+from halcyon.database import question
 from halcyon.offload.run_directory import Run
 
 NS = 1e-9
@@ -142,15 +144,24 @@ def statistics_of(run: Run) -> RunStatistics:
 
 
 def _busiest_rank_visible(run: Run) -> float:
-    of_ranks = run.phases.group_by("rank").aggregate(total=run.phases.visible_ns.sum())
-    most = of_ranks.total.max().to_pyarrow().as_py()
+    most = _most_visible(run.phases).to_pyarrow()["most"][0].as_py()
     return most * NS if most is not None else 0.0
+
+
+@question
+def _most_visible(phases: ibis.Table) -> ibis.Table:
+    return phases.group_by("rank").aggregate(total=_.visible_ns.sum()).aggregate(most=_.total.max())
 
 
 def phases_of(run: Run) -> list[Phase]:
     """The output phases in order of iteration."""
-    rows = (
-        run.phases.group_by("iteration")
+    return [Phase(**row) for row in _phases(run.phases).to_pyarrow().to_pylist()]
+
+
+@question
+def _phases(phases: ibis.Table) -> ibis.Table:
+    return (
+        phases.group_by("iteration")
         .agg(
             ranks=_.count(),
             fastest_s=_.visible_ns.min() * NS,
@@ -162,35 +173,50 @@ def phases_of(run: Run) -> list[Phase]:
         )
         .order_by("iteration")
     )
-    return [Phase(**row) for row in rows.to_pyarrow().to_pylist()]
 
 
 def visible_seconds(run: Run) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
     """The times that output blocked ranks, one for each rank and phase, ascending."""
-    column = run.phases.order_by("visible_ns").select("visible_ns").to_pyarrow()["visible_ns"]
+    column = _visible(run.phases).to_pyarrow()["visible_ns"]
     return np.asarray(column.to_numpy(), np.float64) * NS
+
+
+@question
+def _visible(phases: ibis.Table) -> ibis.Table:
+    return phases.order_by("visible_ns").select("visible_ns")
 
 
 def server_work_of(run: Run) -> list[ServerWork]:
     """Busy and idle time of the servers, file by file (Dorier 2014, figure 3.7); parts of an iteration together."""
-    files = run.files.filter(_.writer.startswith("n"))
-    per_file = files.group_by("writer", "first_iteration").agg(
-        last_iteration=_.last_iteration.max(),
-        end_ns=_.end_ns.max(),
-        begin_ns=_.begin_ns.min(),
-        inside_ns=(_.end_ns - _.begin_ns).sum(),
-        slot_ns=_.slot_wait_ns.sum(),
-        compress_ns=_.compress_ns.sum(),
-        write_ns=_.write_ns.sum(),
+    start = ibis.memtable(pa.table({"started_ns": pa.array([run.manifest.started_ns or None], pa.int64())}))
+    rows = _server_work(run.files, start)
+    return [ServerWork(**row) for row in rows.to_pyarrow().to_pylist()]
+
+
+@question
+def _server_work(files: ibis.Table, start: ibis.Table) -> ibis.Table:
+    per_file = (
+        files.filter(_.writer.startswith("n"))
+        .group_by("writer", "first_iteration")
+        .agg(
+            last_iteration=_.last_iteration.max(),
+            end_ns=_.end_ns.max(),
+            begin_ns=_.begin_ns.min(),
+            inside_ns=(_.end_ns - _.begin_ns).sum(),
+            slot_ns=_.slot_wait_ns.sum(),
+            compress_ns=_.compress_ns.sum(),
+            write_ns=_.write_ns.sum(),
+        )
     )
-    started_ns = run.manifest.started_ns
     before = _.end_ns.lag().over(ibis.window(group_by="writer", order_by="end_ns"))
-    since_ns = ibis.coalesce(before, ibis.literal(started_ns, "int64") if started_ns else _.begin_ns)
-    timed = per_file.mutate(since_ns=since_ns).mutate(
-        other_ns=ibis.greatest(_.inside_ns - _.compress_ns - _.write_ns, 0)
+    since_ns = ibis.coalesce(before, _.started_ns, _.begin_ns)
+    timed = (
+        per_file.cross_join(start)
+        .mutate(since_ns=since_ns)
+        .mutate(other_ns=ibis.greatest(_.inside_ns - _.compress_ns - _.write_ns, 0))
     )
     idle_ns = _.end_ns - _.since_ns - _.other_ns - _.slot_ns - _.compress_ns - _.write_ns
-    rows = (
+    return (
         timed.mutate(idle_ns=ibis.greatest(idle_ns, 0))
         .group_by("first_iteration")
         .agg(
@@ -204,7 +230,6 @@ def server_work_of(run: Run) -> list[ServerWork]:
         )
         .order_by("first_iteration")
     )
-    return [ServerWork(**row) for row in rows.to_pyarrow().to_pylist()]
 
 
 def _run_time(run: Run) -> float | None:
@@ -216,10 +241,13 @@ def _run_time(run: Run) -> float | None:
         return manifest.run_s
     if manifest.started_ns and manifest.ended_ns and manifest.ended_ns >= manifest.started_ns:
         return (manifest.ended_ns - manifest.started_ns) * NS
-    first = (run.phases.begin_ns - run.phases.compute_ns).min().name("first")
-    last = (run.phases.begin_ns + run.phases.visible_ns).max().name("last")
-    row = run.phases.aggregate([first, last]).to_pyarrow().to_pylist()[0]
+    row = _first_and_last(run.phases).to_pyarrow().to_pylist()[0]
     return (row["last"] - row["first"]) * NS if row["first"] is not None else None
+
+
+@question
+def _first_and_last(phases: ibis.Table) -> ibis.Table:
+    return phases.aggregate(first=(_.begin_ns - _.compute_ns).min(), last=(_.begin_ns + _.visible_ns).max())
 
 
 def _said_by_application(run: Run, name: str) -> float | None:
@@ -249,19 +277,28 @@ def _open_and_close_time(run: Run) -> float | None:
 
 
 def _file_bytes(run: Run) -> tuple[int | None, int | None]:
-    sums = run.files.aggregate(raw=_.raw_bytes.sum().cast("int64"), stored=_.stored_bytes.sum().cast("int64"))
-    row = sums.to_pyarrow().to_pylist()[0]
+    row = _sums(run.files).to_pyarrow().to_pylist()[0]
     return row["raw"], row["stored"]
+
+
+@question
+def _sums(files: ibis.Table) -> ibis.Table:
+    return files.aggregate(raw=_.raw_bytes.sum().cast("int64"), stored=_.stored_bytes.sum().cast("int64"))
 
 
 def _time_storing(run: Run) -> float:
     """How long at least one writer was storing: the union of the intervals, in seconds."""
-    rows = run.files.select("begin_ns", "end_ns").order_by("begin_ns", "end_ns").to_pyarrow()
+    rows = _times_of_storing(run.files).to_pyarrow()
     total_ns, reached_ns = 0, 0
     for begin, end in zip(rows["begin_ns"].to_pylist(), rows["end_ns"].to_pylist(), strict=True):
         total_ns += max(0, end - max(begin, reached_ns))
         reached_ns = max(reached_ns, end)
     return total_ns * NS
+
+
+@question
+def _times_of_storing(files: ibis.Table) -> ibis.Table:
+    return files.select("begin_ns", "end_ns").order_by("begin_ns", "end_ns")
 
 
 def _server_busy(run: Run, work: list[ServerWork]) -> float | None:

@@ -2,9 +2,10 @@
  * stop_at_step STEP kill|hold REPORT --thread ID
  *
  * Runs PROGRAM in this process and stops it before its STEPth system call, counted over all its processes and threads
- * from its first one on. `kill`: the process that is about to make that call gets SIGKILL. `hold`: it stands still, and
- * all others with it as soon as they make a call, until a file REPORT.go appears. REPORT is written when STEP is
- * reached: the number of the system call. Without reaching it the program runs as if nothing were there.
+ * from its first one on. `kill`: all of its processes get SIGKILL; one alone may be that which has just forked off the
+ * others, and is about to end anyway. `hold`: the process that is about to make the call stands still, and all others
+ * with it as soon as they make a call, until a file REPORT.go appears. REPORT is written when STEP is reached: the
+ * number of the system call. Without reaching it the program runs as if nothing were there.
  *
  * The tracer is a process of its own that the program's parent never sees: who waits for the program sees its end.
  * STEP 0 stops nothing and writes into REPORT how many calls were made when REPORT.count appeared, or until all ended.
@@ -73,7 +74,7 @@ static int at_call(pid_t task) {
     }
     if (made != step) return 0;
     write_number(report_path, (long)call.entry.nr);
-    if (kills) syscall(SYS_tkill, task, SIGKILL);
+    if (kills) _exit(0); /* all that it traces are killed then: PTRACE_O_EXITKILL */
     return 1;
 }
 
@@ -101,17 +102,19 @@ static _Noreturn void trace(void) {
     }
 }
 
+static long options(void) {
+    return PTRACE_O_TRACESYSGOOD | (kills ? PTRACE_O_EXITKILL : 0);
+}
+
 static _Noreturn void trace_program(pid_t program) {
-    const long options =
-        PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC;
-    if (ptrace(PTRACE_SEIZE, program, 0, options) != 0) _exit(2);
+    const long of_all = PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC;
+    if (ptrace(PTRACE_SEIZE, program, 0, options() | of_all) != 0) _exit(2);
     kill(program, SIGCONT);
     trace();
 }
 
 static _Noreturn void trace_thread(pid_t thread) {
-    if (ptrace(PTRACE_SEIZE, thread, 0, PTRACE_O_TRACESYSGOOD) != 0 || ptrace(PTRACE_INTERRUPT, thread, 0, 0) != 0)
-        _exit(2);
+    if (ptrace(PTRACE_SEIZE, thread, 0, options()) != 0 || ptrace(PTRACE_INTERRUPT, thread, 0, 0) != 0) _exit(2);
     int status = 0;
     if (waitpid(thread, &status, __WALL) != thread || ptrace(PTRACE_SYSCALL, thread, 0, 0) != 0) _exit(2);
     write_number(named(".traced"), thread);

@@ -90,7 +90,7 @@ def test_last_line_sums_up_all_runners(results: Path, capsys: pytest.CaptureFixt
     lines = capsys.readouterr().out.splitlines()
     assert lines[-1] == "2 passed, 4 failed, 3 skipped"
     assert "skipped: [pytest] tests.a::test_two: no mpi4py" in lines
-    assert "skipped: [ctest] paraview_reads_view: needs large extras: make test-full" in lines
+    assert "skipped: [ctest] paraview_reads_view: needs large extras, or takes long: make test-full" in lines
     assert status == 1
 
 

@@ -50,7 +50,7 @@ def compare(tmp_path: Path) -> Comparison:
 def small_dataset(tmp_path: Path) -> Path:
     """Two processes, two files, four calls; all else is empty."""
     directory = tmp_path / "run"
-    with DatasetWriter(directory, RunInfo("test 1", 1.5, 400, 2, command="./app --größe 1")) as writer:
+    with DatasetWriter(directory, RunInfo("test 1", 1.5, 400, 2, command="./app --größe 1"), synced=False) as writer:
         writer.write("processes", pa.table({"process": [0, 1], "rank": [0, 1], "host": ["n1", None]}))
         writer.write("files", pa.table({"file": [0, 1], "path": ["/a", "/b"], "servers": [["ost3", "ost1"], None]}))
         writer.write(

@@ -119,7 +119,7 @@ class Trace:
         self._derive()
         end = max((call.end_ns for call in self.calls), default=0)
         known = {"source": "synthetic 1", "start": 1.7e9, "duration_ns": end, "ranks": self.ranks if self.mpi else None}
-        with DatasetWriter(directory, RunInfo(**(known | info))) as writer:  # type: ignore[arg-type]
+        with DatasetWriter(directory, RunInfo(**(known | info)), synced=False) as writer:  # type: ignore[arg-type]
             writer.write(
                 "calls", pa.Table.from_pylist([_row(call, self.related) for call in self.calls], TABLES["calls"])
             )

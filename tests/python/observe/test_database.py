@@ -16,7 +16,8 @@ from observe.analysis.random_trace import random_trace
 from observe.synthetic import Trace
 
 from halcyon import database
-from halcyon.database import Database, question_of
+from halcyon.database import Asked, Database, Given, Rows, question, question_of
+from halcyon.errors import InternalError
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.dataset import Dataset
 from halcyon.observe.findings import findings
@@ -74,18 +75,19 @@ def test_a_known_statement_is_the_one_that_ibis_makes(
 ) -> None:
     """Of all questions of a report of one data set after the other."""
     asked = repeated = 0
-    once = Database._statement
+    once = Database.prepared
 
-    def compared(self: Database, expr: Any, *question: Any) -> str:
+    def compared(self: Database, table: Rows) -> tuple[str, Any]:
         nonlocal asked, repeated
         before = len(database._known)
-        found = once(self, expr, *question)
+        text, columns = once(self, table)
         asked += 1
         repeated += len(database._known) == before
-        assert found == Backend.compile(self, expr)
-        return found
+        expression = table.table if isinstance(table, Asked) else table
+        assert (text, columns) == (Backend.compile(self, expression), expression.schema())
+        return text, columns
 
-    monkeypatch.setattr(Database, "_statement", compared)
+    monkeypatch.setattr(Database, "prepared", compared)
     for trace in traces:
         report_tables(opened(trace))
     assert repeated > asked / 4, f"{repeated} of {asked}: the test shows little"
@@ -104,8 +106,7 @@ def test_findings_of_a_further_run_of_the_kind_compile_little(
 
 
 def asked(operation: Any) -> object:
-    question, _in_memory = question_of(operation)
-    return question
+    return question_of(operation).parts
 
 
 @pytest.fixture
@@ -198,6 +199,110 @@ def test_a_known_statement_keeps_no_rows(known: dict[Any, Any]) -> None:
     del connection, data
     gc.collect()
     assert gone() is None
+
+
+@pytest.fixture
+def put_together() -> list[tuple[object, ...]]:
+    """What the question below was put together of."""
+    made.clear()
+    return made
+
+
+made: list[tuple[object, ...]] = []
+
+
+@question
+def above(rows: ibis.Table, least: float, names: tuple[str, ...]) -> ibis.Table:
+    made.append((least, names))
+    return rows.filter((_.a >= least) & _.c.isin(names))
+
+
+@question
+def sums(rows: ibis.Table, others: ibis.Table) -> ibis.Table:
+    return rows.cross_join(others).aggregate(n=_.a.sum(), m=_.a_right.sum())
+
+
+def tables(*rows: int) -> tuple[Database, ibis.Table]:
+    connection = Database().connect()
+    values = ", ".join(f"({row}, 'x')" for row in rows)
+    connection.con.execute(f"CREATE TABLE t AS SELECT * FROM (VALUES {values}) AS v (a, c)")
+    return connection, connection.table("t")
+
+
+def test_a_question_is_put_together_once_for_tables_of_a_kind(put_together: list[tuple[object, ...]]) -> None:
+    told = []
+    for rows in ((1, 2, 3), (4, 5)):
+        connection, table = tables(*rows)
+        told.append([row["a"] for row in above(table, 2, ("x", "y")).to_pyarrow().to_pylist()])
+        connection.disconnect()
+    assert told == [[2, 3], [4, 5]]
+    assert len(put_together) == 1
+
+
+def test_a_question_that_differs_in_anything_is_another() -> None:
+    connection, table = tables(1, 2)
+    asked = [
+        above(about, least, names).asked.parts
+        for about in (table, table.filter(_.a < 2), above(table, 0, ("x",)))
+        for least, names in ((1, ("x",)), (2, ("x",)), (2.0, ("x",)), (True, ("x",)), (1, ("y",)), (1, ("x", "y")))
+    ]
+    assert len(set(asked)) == len(asked)
+    connection.disconnect()
+
+
+def test_questions_about_questions_and_rows_in_memory_have_their_own_answers(
+    put_together: list[tuple[object, ...]], compiled: list[str]
+) -> None:
+    told = []
+    for rows, others in (((1, 2, 3), (10,)), ((4, 5), (20, 30))):
+        connection, table = tables(*rows)
+        few = ibis.memtable(pa.table({"a": others}))
+        told += sums(above(table, 2, ("x",)), few).to_pyarrow().to_pylist()
+        connection.disconnect()
+    assert told == [{"n": 5, "m": 20}, {"n": 18, "m": 100}]
+    assert len(put_together) == len(compiled) == 1
+
+
+def test_a_question_tells_which_of_its_rows_in_memory_are_the_same() -> None:
+    connection, _table = tables(1)
+    one, other = (ibis.memtable(pa.table({"a": [n]})) for n in (1, 2))
+    asked = [sums(*about).asked.parts for about in ((one, one), (one, other), (other, one))]
+    assert asked[0] != asked[1] == asked[2]
+    connection.disconnect()
+
+
+@question
+def in_steps(rows: ibis.Table, width: ibis.Value, others: ibis.Table) -> ibis.Table:
+    return rows.aggregate(by=(_.a // width).name("step"), n=_.count()).join(others, "step").order_by("step")
+
+
+@question
+def widened(rows: ibis.Table, more: ibis.Value) -> ibis.Table:
+    return rows.mutate(step=_.a + more)
+
+
+def test_a_question_that_differs_in_what_is_given_alone_is_the_same(compiled: list[str]) -> None:
+    connection, table = tables(1, 2, 3, 10)
+    told = [
+        in_steps(table, Given(width), widened(table, Given(-more))).to_pyarrow().to_pydict()["step"]
+        for width, more in ((1, 1), (2, 1), (10, 3))
+    ]
+    assert told == [[1, 2], [0, 1], [0]]
+    assert len(compiled) == 1
+    connection.disconnect()
+
+
+@question
+def about_rows_of_its_own(rows: ibis.Table) -> ibis.Table:
+    return rows.inner_join(ibis.memtable(pa.table({"a": [1]})), "a")
+
+
+def test_a_question_may_not_make_rows_of_its_own() -> None:
+    """Nobody would know that they belong to it."""
+    connection, table = tables(1)
+    with pytest.raises(InternalError, match="about_rows_of_its_own"):
+        about_rows_of_its_own(table).to_pyarrow()
+    connection.disconnect()
 
 
 KINDS = "1::TINYINT a, 1::HUGEINT b, 'x' c, [1.5] d, {'p': 1, 'q': ['y']} e, 1.5::DECIMAL(9, 2) f, TIME '12:00' g"

@@ -27,8 +27,8 @@ from halcyon.observe.report_tables import report_tables
 from halcyon.observe.schema import CALLS, TABLES, RunInfo
 from halcyon.printed.plain import plain
 
-QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-"""Of Java: a few questions are not worth what its best compiler takes."""
+QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Dspark.sql.codegen.wholeStage=false"
+"""Of Java, and of Spark: a few questions are not worth what their best compilers take."""
 
 
 @pytest.fixture(scope="module", params=[DUCKDB, LOCAL_SPARK])
@@ -40,7 +40,7 @@ def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
             pytest.skip("Spark needs Java, and there is none")
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("JDK_JAVA_OPTIONS", f"{QUICK_START} {os.environ.get('JDK_JAVA_OPTIONS', '')}")
-        opened = connect(request.param, threads=2, memory_bytes=1 << 30)
+        opened = connect(request.param, threads=1, memory_bytes=1 << 30)
     yield opened
     opened.close()
 

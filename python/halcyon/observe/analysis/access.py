@@ -7,6 +7,7 @@ from typing import Annotated
 import ibis
 from ibis import _
 
+from halcyon.database import Asked, question
 from halcyon.observe.analysis.survey import Survey
 from halcyon.observe.result_columns import Column, Unit, derived
 from halcyon.observe.schema import Level
@@ -32,10 +33,6 @@ def sizes(survey: Survey) -> list[SizeBin]:
 
     MPI-IO and HDF5: of calls whose source tells what they moved.
     """
-    rows = survey.profile.filter(_.direction.notnull() & _.size_class.notnull() & (_.transfer | _.level.isin(_UPPER)))
-    rows = rows.aggregate(
-        by=["level", "direction", "size_class"], calls=_.calls.sum().cast("int64"), volume=_.volume.sum().cast("int64")
-    )
     return [
         SizeBin(
             level=row["level"],
@@ -45,8 +42,17 @@ def sizes(survey: Survey) -> list[SizeBin]:
             calls=row["calls"],
             bytes=row["volume"],
         )
-        for row in rows.order_by(["level", "direction", "size_class"]).to_pyarrow().to_pylist()
+        for row in _sizes(survey.profile).to_pyarrow().to_pylist()
     ]
+
+
+@question
+def _sizes(profile: ibis.Table) -> ibis.Table:
+    rows = profile.filter(_.direction.notnull() & _.size_class.notnull() & (_.transfer | _.level.isin(_UPPER)))
+    rows = rows.aggregate(
+        by=["level", "direction", "size_class"], calls=_.calls.sum().cast("int64"), volume=_.volume.sum().cast("int64")
+    )
+    return rows.order_by(["level", "direction", "size_class"])
 
 
 _UPPER = (Level.MPIIO, Level.HDF5)
@@ -95,13 +101,17 @@ def pattern_rows(survey: Survey) -> ibis.Table:
     Returns to the first byte touched begin a further pass and are no disorder: orders are of the other steps.
     `strided` counts those at the dominant `stride`, which is null where there is none.
     """
-    return survey.once(_pattern_rows)
+    return survey.once(_patterns)
 
 
-def _pattern_rows(survey: Survey) -> ibis.Table:
-    share = survey.settings.pattern_share
+def _patterns(survey: Survey) -> Asked:
+    return _pattern_rows(survey.profile, survey.jumps, survey.disordered, survey.settings.pattern_share)
+
+
+@question
+def _pattern_rows(profile: ibis.Table, jumps: ibis.Table, disordered: ibis.Table, share: float) -> ibis.Table:
     keys = ["file", "process", "direction"]
-    rows = survey.profile.filter(_.transfer & _.file.notnull() & (_.volume > 0)).aggregate(
+    rows = profile.filter(_.transfer & _.file.notnull() & (_.volume > 0)).aggregate(
         by=keys,
         calls=_.calls.sum().cast("int64"),
         volume=_.volume.sum().cast("int64"),
@@ -112,13 +122,13 @@ def _pattern_rows(survey: Survey) -> ibis.Table:
         high=_.high.max(),
         duration_ns=_.duration_ns.sum().cast("int64"),
     )
-    rows = rows.left_join(_jumps(survey), keys).drop("file_right", "process_right", "direction_right")
+    rows = rows.left_join(_jumps(jumps), keys).drop("file_right", "process_right", "direction_right")
     rows = rows.mutate(restarts=_.restarts.fill_null(0), most=_.most.fill_null(0))
-    disordered = survey.disordered.mutate(disordered=True)
-    rows = rows.left_join(disordered, keys).drop("file_right", "process_right", "direction_right")
+    rows = rows.left_join(disordered.mutate(disordered=True), keys).drop(
+        "file_right", "process_right", "direction_right"
+    )
     rows = rows.mutate(steps=_.consecutive + _.forward + _.backward - _.restarts)
-    jumps = _.steps - _.consecutive
-    regular = (_.most > 1) & (_.most >= share * jumps)
+    regular = (_.most > 1) & (_.most >= share * (_.steps - _.consecutive))
     rows = rows.mutate(stride=ibis.ifelse(regular, _.stride, ibis.null("int64")))
     # Of transfers that overlap, each begins before the end of the last one, and yet further on than that began.
     onward = (_.stride + _.volume / _.calls > 0).fill_null(False)
@@ -141,9 +151,9 @@ def _pattern_rows(survey: Survey) -> ibis.Table:
     )
 
 
-def _jumps(survey: Survey) -> ibis.Table:
+def _jumps(jumps: ibis.Table) -> ibis.Table:
     """Per file, process and direction: `restarts`, and the `stride` that `most` jumps have."""
-    rows = survey.jumps.filter(_.transfer)
+    rows = jumps.filter(_.transfer)
     keys = ["file", "process", "direction"]
     most = rows.aggregate(by=[*keys, "stride"], most=_.most.sum()).aggregate(
         by=keys, stride=_.stride.argmax(_.most), most=_.most.max().cast("int64")
@@ -154,7 +164,6 @@ def _jumps(survey: Survey) -> ibis.Table:
 
 def patterns(survey: Survey) -> list[Pattern]:
     """Each process's order of transfers in each file."""
-    named = pattern_rows(survey).join(survey.processes.select("process", rank="shown_rank"), "process")
     return [
         Pattern(
             file=row["file"],
@@ -172,8 +181,14 @@ def patterns(survey: Survey) -> list[Pattern]:
             low=row["low"],
             high=row["high"],
         )
-        for row in named.order_by(["file", "rank", "direction"]).to_pyarrow().to_pylist()
+        for row in _ranked_patterns(pattern_rows(survey), survey.processes).to_pyarrow().to_pylist()
     ]
+
+
+@question
+def _ranked_patterns(patterns: ibis.Table, processes: ibis.Table) -> ibis.Table:
+    named = patterns.join(processes.select("process", rank="shown_rank"), "process")
+    return named.order_by(["file", "rank", "direction"])
 
 
 @dataclass(frozen=True)
@@ -192,14 +207,6 @@ class OrderTotal:
 
 def orders(survey: Survey) -> list[OrderTotal]:
     """By direction, then by bytes."""
-    rows = pattern_rows(survey).aggregate(
-        by=["direction", "order"],
-        pairs=_.count(),
-        calls=_.calls.sum().cast("int64"),
-        volume=_.volume.sum().cast("int64"),
-        duration_ns=_.duration_ns.sum().cast("int64"),
-    )
-    rows = rows.order_by(["direction", ibis.desc("volume"), "order"])
     return [
         OrderTotal(
             kind=row["direction"],
@@ -209,8 +216,20 @@ def orders(survey: Survey) -> list[OrderTotal]:
             bytes=row["volume"],
             seconds=row["duration_ns"] / 1e9,
         )
-        for row in rows.to_pyarrow().to_pylist()
+        for row in _orders(pattern_rows(survey)).to_pyarrow().to_pylist()
     ]
+
+
+@question
+def _orders(patterns: ibis.Table) -> ibis.Table:
+    rows = patterns.aggregate(
+        by=["direction", "order"],
+        pairs=_.count(),
+        calls=_.calls.sum().cast("int64"),
+        volume=_.volume.sum().cast("int64"),
+        duration_ns=_.duration_ns.sum().cast("int64"),
+    )
+    return rows.order_by(["direction", ibis.desc("volume"), "order"])
 
 
 @dataclass(frozen=True)
@@ -243,14 +262,17 @@ class Sharing:
 
 def sharing(survey: Survey) -> list[Sharing]:
     """Of reads and of writes."""
-    each = pattern_rows(survey).aggregate(
-        by=["direction", "file"], users=_.process.nunique(), volume=_.volume.sum().cast("int64")
-    )
-    rows = each.aggregate(
+    rows = _sharing(pattern_rows(survey)).to_pyarrow().to_pylist()
+    return [Sharing(row.pop("direction"), **row) for row in rows]
+
+
+@question
+def _sharing(patterns: ibis.Table) -> ibis.Table:
+    each = patterns.aggregate(by=["direction", "file"], users=_.process.nunique(), volume=_.volume.sum().cast("int64"))
+    return each.aggregate(
         by="direction",
         shared_files=(_.users > 1).cast("int64").sum().cast("int64"),
         single_files=(_.users == 1).cast("int64").sum().cast("int64"),
         shared_bytes=ibis.ifelse(_.users > 1, _.volume, 0).sum().cast("int64"),
         single_bytes=ibis.ifelse(_.users == 1, _.volume, 0).sum().cast("int64"),
     ).order_by("direction")
-    return [Sharing(row.pop("direction"), **row) for row in rows.to_pyarrow().to_pylist()]

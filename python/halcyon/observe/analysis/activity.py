@@ -3,10 +3,12 @@
 from dataclasses import dataclass
 from typing import Annotated
 
+import ibis
 import numpy as np
 import numpy.typing as npt
 from ibis import _
 
+from halcyon.database import Given, question
 from halcyon.observe.analysis.survey import Survey
 from halcyon.observe.result_columns import Column
 
@@ -37,11 +39,8 @@ class Activity:
 
 def activity(survey: Survey) -> Activity:
     """Read and write, in settings.activity_bins steps of the run."""
-    rows = survey.moments.filter(_.transfer).aggregate(
-        by=["direction", (_.begin_ns // survey.activity_step_ns).name("bin")], volume=_.volume.sum().cast("int64")
-    )
-    found = rows.to_pyarrow().to_pylist()
     width = survey.activity_step_ns
+    found = _moved(survey.moments, Given(width)).to_pyarrow().to_pylist()
     if not found:
         return _counted(survey)
     bins = survey.end_ns // width + 1
@@ -49,6 +48,13 @@ def activity(survey: Survey) -> Activity:
     for row in found:
         series.setdefault(row["direction"], np.zeros(bins))[row["bin"]] += row["volume"]
     return Activity(width / 1e9, False, None, [ActivitySeries(kind, series[kind].tolist()) for kind in sorted(series)])
+
+
+@question
+def _moved(moments: ibis.Table, width: ibis.Value) -> ibis.Table:
+    return moments.filter(_.transfer).aggregate(
+        by=["direction", (_.begin_ns // width).name("bin")], volume=_.volume.sum().cast("int64")
+    )
 
 
 _LOWEST = ("POSIX", "STDIO", "MPIIO", "MPI-IO")

@@ -6,6 +6,7 @@ from functools import cached_property
 import ibis
 from ibis import _
 
+from halcyon.database import question
 from halcyon.observe.analysis.access import OrderTotal, Pattern, Sharing, SizeBin, orders, patterns, sharing, sizes
 from halcyon.observe.analysis.activity import Activity, activity
 from halcyon.observe.analysis.bandwidth import Bandwidth, bandwidths
@@ -44,7 +45,7 @@ from halcyon.observe.analysis.revisits import Revisits
 from halcyon.observe.analysis.servers import Servers, servers
 from halcyon.observe.analysis.settings import Settings
 from halcyon.observe.analysis.stragglers import Straggler, stragglers
-from halcyon.observe.analysis.survey import Survey
+from halcyon.observe.analysis.survey import Survey, any_row
 from halcyon.observe.analysis.times import RankTotal, TimeSpent, rank_totals, times
 from halcyon.observe.dataset import Dataset
 from halcyon.observe.schema import Kind, Level
@@ -66,9 +67,7 @@ class Answers:
     def counters_only(self) -> bool:
         """Whether the source kept no calls, but counted something."""
         dataset = self.survey.dataset
-        return not self.survey.calls and any(
-            table.limit(1).count().to_pyarrow().as_py() for table in (dataset.counters, dataset.activity)
-        )
+        return not self.survey.calls and any(any_row(table) for table in (dataset.counters, dataset.activity))
 
     @property
     def counted(self) -> Counted | None:
@@ -78,8 +77,7 @@ class Answers:
     @cached_property
     def calls_cut(self) -> bool:
         """Whether the source had no room for all calls (Darshan's DXT), which its counters count."""
-        cut = (_.what == "partial") & _.subject.startswith("DXT_")
-        return self.counters is not None and self.survey.dataset.absences.filter(cut).count().to_pyarrow().as_py() > 0
+        return self.counters is not None and any_row(_cut(self.survey.dataset.absences))
 
     @cached_property
     def bandwidths(self) -> list[Bandwidth]:
@@ -220,7 +218,7 @@ class Answers:
     @cached_property
     def hosts(self) -> dict[int, str | None]:
         """Of each rank."""
-        rows = self.survey.processes.select("shown_rank", "host").to_pyarrow().to_pylist()
+        rows = _hosts(self.survey.processes).to_pyarrow().to_pylist()
         return {row["shown_rank"]: row["host"] for row in rows}
 
     @property
@@ -248,10 +246,23 @@ class Answers:
     @cached_property
     def facts(self) -> dict[str, str]:
         """Facts of the run, and those that are the same in all processes."""
-        rows = (
-            self.survey.dataset.facts.filter(_.file.isnull()).select("key", "value").distinct().to_pyarrow().to_pylist()
-        )
+        rows = _facts(self.survey.dataset.facts).to_pyarrow().to_pylist()
         seen: dict[str, set[str]] = {}
         for row in rows:
             seen.setdefault(row["key"], set()).add(row["value"])
         return {key: values.pop() for key, values in sorted(seen.items()) if len(values) == 1}
+
+
+@question
+def _cut(absences: ibis.Table) -> ibis.Table:
+    return absences.filter((_.what == "partial") & _.subject.startswith("DXT_"))
+
+
+@question
+def _hosts(processes: ibis.Table) -> ibis.Table:
+    return processes.select("shown_rank", "host")
+
+
+@question
+def _facts(facts: ibis.Table) -> ibis.Table:
+    return facts.filter(_.file.isnull()).select("key", "value").distinct()

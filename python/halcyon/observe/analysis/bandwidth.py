@@ -10,6 +10,7 @@ from typing import Annotated
 import ibis
 from ibis import _
 
+from halcyon.database import question
 from halcyon.observe.analysis.covered import covered
 from halcyon.observe.analysis.survey import Survey
 from halcyon.observe.result_columns import Column, Unit, derived
@@ -129,11 +130,7 @@ def _rate(volume: int, seconds: float | None) -> float | None:
 
 def bandwidths(survey: Survey) -> list[Bandwidth]:
     """The whole run first, then each file by its bytes; per file read, write, all (those that occur)."""
-    found = (
-        _sums(survey)
-        .left_join(_walls(survey), ["scope", "kind", "side"])
-        .select("scope", "kind", "side", "bytes", "own", "sum_ns", "processes", wall_ns=_.wall_ns.fill_null(0))
-    )
+    found = _rows(survey.profile, survey.moments, survey.file_moments, survey.related)
     by_scope: dict[tuple[int, str], dict[str, dict[str, int]]] = {}
     for row in found.to_pyarrow().to_pylist():
         by_scope.setdefault((row["scope"], row["kind"]), {})[row["side"]] = row
@@ -181,17 +178,23 @@ def _sided(rows: ibis.Table) -> ibis.Table:
     return ibis.union(each, sided.mutate(kind=ibis.literal(ALL)))
 
 
-def _made_by_mpiio(survey: Survey) -> ibis.Deferred:
+@question
+def _rows(profile: ibis.Table, moments: ibis.Table, file_moments: ibis.Table, related: bool) -> ibis.Table:
+    both = _sums(profile, related).left_join(_walls(moments, file_moments), ["scope", "kind", "side"])
+    return both.select("scope", "kind", "side", "bytes", "own", "sum_ns", "processes", wall_ns=_.wall_ns.fill_null(0))
+
+
+def _made_by_mpiio(profile: ibis.Table, related: bool) -> ibis.Deferred:
     """Condition: a transfer that MPI-IO made. Where no source tells, one on a file that MPI-IO transferred, too."""
-    if survey.related:
+    if related:
         return (_.parent_level == Level.MPIIO).fill_null(False)
-    upper = survey.profile.filter((_.level == Level.MPIIO) & _.direction.notnull() & _.file.notnull())
+    upper = profile.filter((_.level == Level.MPIIO) & _.direction.notnull() & _.file.notnull())
     return _.file.isin(upper.select("file").distinct().file).fill_null(False)
 
 
-def _sums(survey: Survey) -> ibis.Table:
-    needed = survey.profile.select("process", "file", *_OF_SIDES, "volume", "duration_ns")
-    rows = _sided(needed).mutate(made=_made_by_mpiio(survey))
+def _sums(profile: ibis.Table, related: bool) -> ibis.Table:
+    needed = profile.select("process", "file", *_OF_SIDES, "volume", "duration_ns")
+    rows = _sided(needed).mutate(made=_made_by_mpiio(profile, related))
     rows = rows.mutate(own=ibis.ifelse((_.side == "posix") & _.made, 0, _.volume))
     whole = rows.mutate(scope=ibis.literal(-1, "int32"))
     files = rows.filter(_.file.notnull()).mutate(scope=_.file)
@@ -204,8 +207,8 @@ def _sums(survey: Survey) -> ibis.Table:
     )
 
 
-def _walls(survey: Survey) -> ibis.Table:
-    each, of_files = survey.moments.select(*_OF_WALLS), survey.file_moments.select("file", *_OF_WALLS)
+def _walls(moments: ibis.Table, file_moments: ibis.Table) -> ibis.Table:
+    each, of_files = moments.select(*_OF_WALLS), file_moments.select("file", *_OF_WALLS)
     whole = _sided(each).select("kind", "side", "begin_ns", "end_ns", scope=ibis.literal(-1, "int32"))
     files = _sided(of_files).select("kind", "side", "begin_ns", "end_ns", scope=_.file)
     both = ibis.union(whole, files).rename(begin="begin_ns", end="end_ns")

@@ -13,6 +13,7 @@ from functools import cache, cached_property
 import ibis
 from ibis import _
 
+from halcyon.database import question
 from halcyon.observe.analysis import passes
 from halcyon.observe.analysis.survey import Survey
 from halcyon.observe.call_table import collective_functions, spellings_of
@@ -69,22 +70,12 @@ class Collectives:
 
     @cached_property
     def _files(self) -> ibis.Table:
-        rows = self.survey.profile.filter((_.level == Level.MPIIO) & _.file.notnull())
-        collective = _.call.isin(meeting_functions()) & _.self_ns.notnull()
-        each = rows.aggregate(
-            by="file", calls=_.calls.sum().cast("int64"), spent=_.duration_ns.sum(where=collective)
-        ).filter(_.spent.notnull())
-        order = ibis.cumulative_window(order_by=[ibis.desc("spent"), "file"])
-        return self.survey.keep("collective_files", each.mutate(so_far=_.calls.sum().over(order).cast("int64")))
+        return self.survey.keep("collective_files", _collective_files(self.survey.profile))
 
     @cached_property
     def comparable(self) -> bool:
         """Whether the begins of different ranks can be compared: on one node, or with clocks of a known error."""
-        rows = self.survey.processes.filter(_.rank.notnull())
-        known = rows.aggregate(
-            hosts=_.host.nunique(), unsaid=_.host.isnull().any(), unknown=_.clock_error_ns.isnull().any()
-        )
-        row = known.to_pyarrow().to_pylist()[0]
+        row = _known_of_clocks(self.survey.processes).to_pyarrow().to_pylist()[0]
         return bool(not row["unknown"] or (row["hosts"] == 1 and not row["unsaid"]))
 
     @cached_property
@@ -92,39 +83,78 @@ class Collectives:
         """The longest first; none where clocks cannot be compared, or of one rank."""
         if Level.MPIIO not in self.survey.levels:
             return []
-        chosen = self._files.filter(_.so_far <= self.survey.settings.examined_calls).select(chosen_file="file")
-        if not self.comparable or not chosen.count().to_pyarrow().as_py():
+        files = _chosen(self._files, self.survey.settings.examined_calls).to_pyarrow().column("file").to_pylist()
+        if not self.comparable or not files:
             return []
-        files = chosen.to_pyarrow().column("chosen_file").to_pylist()
-        every = self.survey.rows.filter((_.level == Level.MPIIO) & _.file.isin(files))
-        calls = every.filter(_.call.isin(meeting_functions()))
-        clocks = self.survey.dataset.processes.select(
-            clock_process="process", clock_error_ns=_.clock_error_ns.fill_null(0)
-        )
-        turns = self.survey.keep("turns", passes.collectives(calls, every, clocks)).filter(_.processes > 1)
-        for_whom = turns.aggregate(by=["file", "call", "last"], waited=_.waited_ns.sum())
-        own = ibis.window(group_by=["file", "call"])
-        for_whom = for_whom.mutate(most=_.waited.max().over(own)).filter(_.waited == _.most)
-        for_whom = for_whom.aggregate(by=["file", "call"], last=_.last.min(), most=_.most.max())
-        turns = turns.mutate(worst=_.waited_ns == _.waited_ns.max().over(own))
-        sums = turns.aggregate(
-            by=["file", "call"],
-            turns=_.count(),
-            calls=_.processes.sum(),
-            ranks=_.processes.max(),
-            **{name: _[name].sum().cast("int64") for name in _SUMS},
-            begin_ns=_.begin_ns.min(),
-            end_ns=_.left_ns.max(),
-            worst_begin_ns=_.begin_ns.min(where=_.worst),
-            worst_end_ns=_.left_ns.min(where=_.worst),
-        )
-        rows = sums.join(for_whom, ["file", "call"])
-        named = rows.join(self.survey.processes.select(last="process", last_rank="shown_rank"), "last")
-        ordered = named.order_by([ibis.desc("duration_ns"), "file", "call"])
-        return [_collective(row) for row in ordered.to_pyarrow().to_pylist()]
+        every = _of_mpiio(self.survey.rows, tuple(files))
+        clocks = _clocks(self.survey.dataset.processes)
+        turns = self.survey.keep("turns", passes.collectives(_meetings(every), every, clocks))
+        return [_collective(row) for row in _sums(turns, self.survey.processes).to_pyarrow().to_pylist()]
 
 
-_SUMS = ("duration_ns", "own_ns", "waited_ns", "exchange_ns", "volume")
+@question
+def _collective_files(profile: ibis.Table) -> ibis.Table:
+    rows = profile.filter((_.level == Level.MPIIO) & _.file.notnull())
+    collective = _.call.isin(meeting_functions()) & _.self_ns.notnull()
+    each = rows.aggregate(
+        by="file", calls=_.calls.sum().cast("int64"), spent=_.duration_ns.sum(where=collective)
+    ).filter(_.spent.notnull())
+    order = ibis.cumulative_window(order_by=[ibis.desc("spent"), "file"])
+    return each.mutate(so_far=_.calls.sum().over(order).cast("int64"))
+
+
+@question
+def _known_of_clocks(processes: ibis.Table) -> ibis.Table:
+    return processes.filter(_.rank.notnull()).aggregate(
+        hosts=_.host.nunique(), unsaid=_.host.isnull().any(), unknown=_.clock_error_ns.isnull().any()
+    )
+
+
+@question
+def _chosen(files: ibis.Table, most: int) -> ibis.Table:
+    return files.filter(_.so_far <= most).select("file")
+
+
+@question
+def _of_mpiio(calls: ibis.Table, files: tuple[int, ...]) -> ibis.Table:
+    return calls.filter((_.level == Level.MPIIO) & _.file.isin(files))
+
+
+@question
+def _meetings(calls: ibis.Table) -> ibis.Table:
+    return calls.filter(_.call.isin(meeting_functions()))
+
+
+@question
+def _clocks(processes: ibis.Table) -> ibis.Table:
+    return processes.select(clock_process="process", clock_error_ns=_.clock_error_ns.fill_null(0))
+
+
+@question
+def _sums(every: ibis.Table, processes: ibis.Table) -> ibis.Table:
+    turns = every.filter(_.processes > 1)
+    for_whom = turns.aggregate(by=["file", "call", "last"], waited=_.waited_ns.sum())
+    own = ibis.window(group_by=["file", "call"])
+    for_whom = for_whom.mutate(most=_.waited.max().over(own)).filter(_.waited == _.most)
+    for_whom = for_whom.aggregate(by=["file", "call"], last=_.last.min(), most=_.most.max())
+    turns = turns.mutate(worst=_.waited_ns == _.waited_ns.max().over(own))
+    sums = turns.aggregate(
+        by=["file", "call"],
+        turns=_.count(),
+        calls=_.processes.sum(),
+        ranks=_.processes.max(),
+        **{name: _[name].sum().cast("int64") for name in _SUMMED},
+        begin_ns=_.begin_ns.min(),
+        end_ns=_.left_ns.max(),
+        worst_begin_ns=_.begin_ns.min(where=_.worst),
+        worst_end_ns=_.left_ns.min(where=_.worst),
+    )
+    rows = sums.join(for_whom, ["file", "call"])
+    named = rows.join(processes.select(last="process", last_rank="shown_rank"), "last")
+    return named.order_by([ibis.desc("duration_ns"), "file", "call"])
+
+
+_SUMMED = ("duration_ns", "own_ns", "waited_ns", "exchange_ns", "volume")
 
 
 def _collective(row: dict) -> Collective:  # type: ignore[type-arg]

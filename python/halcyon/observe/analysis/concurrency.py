@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from ibis import _
 
+from halcyon.database import Given, question
 from halcyon.observe.analysis.survey import Survey
 from halcyon.observe.result_columns import Column, derived
 
@@ -39,8 +40,8 @@ def concurrency(survey: Survey) -> Concurrency:
     """Concurrent calls of each level and kind, in settings.concurrency_bins steps of the run."""
     width = survey.ending_step_ns
     count = survey.end_ns // width + 1
-    ended = survey.endings.aggregate(by=["level", "kind", "bin"], calls=_.calls.sum(), late_ns=_.late_ns.sum())
-    begun = _begun(survey, width)
+    ended = _ended(survey.endings)
+    begun = _begun(survey.moments, Given(survey.resolution_ns), Given(width))
     sides: dict[tuple[str, str], list[npt.NDArray[np.float64]]] = {}
     for side, rows in enumerate((begun, ended)):
         for row in rows.to_pyarrow().to_pylist():
@@ -51,9 +52,15 @@ def concurrency(survey: Survey) -> Concurrency:
     return Concurrency(width / 1e9, series)
 
 
-def _begun(survey: Survey, width: int) -> ibis.Table:
+@question
+def _ended(endings: ibis.Table) -> ibis.Table:
+    return endings.aggregate(by=["level", "kind", "bin"], calls=_.calls.sum(), late_ns=_.late_ns.sum())
+
+
+@question
+def _begun(moments: ibis.Table, resolution_ns: ibis.Value, width: ibis.Value) -> ibis.Table:
     """The same as `endings` of the begins; their finer steps fit the coarse ones."""
-    fine = survey.moments.mutate(at=_.bin * survey.resolution_ns).drop("bin")
+    fine = moments.mutate(at=_.bin * resolution_ns).drop("bin")
     return fine.aggregate(
         by=["level", "kind", (_.at // width).name("bin")],
         calls=_.calls.sum(),

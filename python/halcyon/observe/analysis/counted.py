@@ -12,11 +12,12 @@ from typing import Any
 import ibis
 from ibis import _
 
+from halcyon.database import Rows, question
 from halcyon.observe.analysis.access import SizeBin
 from halcyon.observe.analysis.bandwidth import ALL, Bandwidth
 from halcyon.observe.analysis.files import File
 from halcyon.observe.analysis.metadata import Metadata, MetadataLoad
-from halcyon.observe.analysis.survey import Survey
+from halcyon.observe.analysis.survey import Survey, any_row
 from halcyon.observe.analysis.times import TimeSpent
 from halcyon.observe.schema import Kind, Level
 
@@ -98,62 +99,33 @@ class Counted:
         run; null where nothing was read or written. `high`: the byte after the last one touched. `slowest_rank`,
         `slowest_s`, `slowest_bytes`, `variance` (of the ranks' times): of records that all ranks share.
         """
-        counters = self.survey.dataset.counters.filter(_.module.isin(list(LEVELS)) & _.file.notnull())
-        rows = counters.mutate(name=_.counter.re_replace("^(POSIX|STDIO|MPIIO)_", ""))
-
-        def whole(names: Iterable[str]) -> ibis.Value:
-            return ibis.ifelse(_.name.isin(list(names)) & (_.integer >= 0), _.integer, ibis.null("int64")).sum()
-
-        def real(names: Iterable[str]) -> ibis.Value:
-            return ibis.ifelse(_.name.isin(list(names)) & (_.real >= 0), _.real, ibis.null("float64")).sum()
-
-        def stamp(name: str) -> ibis.Value:
-            return ibis.ifelse((_.name == f"F_{name}_TIMESTAMP") & (_.real > 0), _.real, ibis.null("float64")).max()
-
-        sums = {name: whole(names).cast("int64").fill_null(0) for name, names in _WHOLE.items()}
-        sums["slowest_rank"] = whole(_WHOLE["slowest_rank"]).cast("int64")  # rank 0 is a rank
-        touched = _.name.isin(["MAX_BYTE_READ", "MAX_BYTE_WRITTEN"]) & (_.integer > 0)
-        sums["high"] = ibis.ifelse(touched, _.integer + 1, ibis.null("int64")).max()
-        sums |= {name: real(names).fill_null(0.0) for name, names in _REAL.items()}
-        for kind, agg in (("read", "reads"), ("write", "writes")):
-            sums |= {
-                f"{agg}_{mark}": whole([f"SIZE_{kind.upper()}_{mark}", f"SIZE_{kind.upper()}_AGG_{mark}"])
-                .cast("int64")
-                .fill_null(0)
-                for mark, _low, _high in _MARKS
-            }
-            sums |= {f"{kind}_from": stamp(f"{kind.upper()}_START"), f"{kind}_to": stamp(f"{kind.upper()}_END")}
-        return self.survey.keep("records", rows.aggregate(by=["module", "process", "file"], **sums))
+        return self.survey.keep("records", _records(self.survey.dataset.counters))
 
     @cached_property
     def complete(self) -> bool:
         """Whether the source had room for all files of POSIX: else it may hold less of one than MPI-IO wrote."""
-        absences = self.survey.dataset.absences
-        return not absences.filter((_.what == "partial") & (_.subject == "POSIX")).count().to_pyarrow().as_py()
+        return not len(_partial(self.survey.dataset.absences).to_pyarrow())
 
     @cached_property
     def own(self) -> ibis.Table:
         """The records of what the application itself called: of files of MPI-IO, not what that made of POSIX."""
-        upper = self.records.filter(_.module == "MPI-IO").select("file").distinct()
-        low = self.records.filter(_.module == "POSIX").anti_join(upper, "file")
-        return self.records.filter(_.module != "POSIX").union(low)
+        return self.survey.keep("own_records", _own(self.records))
 
     @cached_property
     def transfers(self) -> ibis.Table:
         """The records of what reached the file system."""
-        return self.records.filter(_.module != "MPI-IO")
+        return self.survey.keep("transfer_records", _transfers(self.records))
 
     @cached_property
     def volumes(self) -> list[Volume]:
         """By level: MPI-IO, POSIX, stdio (those that there are)."""
-        names = [name for name in Volume.__dataclass_fields__ if name != "level"]
-        rows = self.records.aggregate(by="module", **{name: _[name].sum() for name in names}).order_by("module")
-        return [Volume(level=LEVELS[row.pop("module")], **row) for row in rows.to_pyarrow().to_pylist()]
+        rows = _volumes(self.records).to_pyarrow().to_pylist()
+        return [Volume(level=LEVELS[row.pop("module")], **row) for row in rows]
 
     @cached_property
     def io_s(self) -> float:
         """Time in the application's own calls, in sum over processes."""
-        return float(self.own.aggregate(s=(_.read_s + _.write_s + _.metadata_s).sum()).to_pyarrow()[0][0].as_py() or 0)
+        return float(_spent(self.own).to_pyarrow()["s"][0].as_py() or 0)
 
     @cached_property
     def bytes_moved(self) -> tuple[int, int]:
@@ -163,13 +135,7 @@ class Counted:
     @cached_property
     def whole_files(self) -> tuple[dict[int, int], int]:
         """Bytes of each file of which as much was transferred as MPI-IO was asked for; and the bytes of all files."""
-        volume = _.bytes_read + _.bytes_written
-        sums = self.records.aggregate(
-            by="file",
-            upper=ibis.ifelse(_.module == "MPI-IO", volume, 0).sum(),
-            lower=ibis.ifelse(_.module == "MPI-IO", 0, volume).sum(),
-        )
-        rows = sums.to_pyarrow().to_pylist()
+        rows = _sides(self.records).to_pyarrow().to_pylist()
         whole = {
             row["file"]: row["lower"] for row in rows if row["lower"] >= WHOLE_SHARE * row["upper"] and row["lower"]
         }
@@ -229,19 +195,11 @@ class Counted:
         return sorted(found, key=lambda e: (e.file is not None, -totals[e.file], e.file or 0, order.index(e.kind)))
 
     @cached_property
-    def _by_side(self) -> dict[str, ibis.Table]:
-        return {"mpi": self.records.filter(_.module == "MPI-IO"), "posix": self.transfers, "own": self.own}
+    def _by_side(self) -> dict[str, Rows]:
+        return {"mpi": _of_mpiio(self.records), "posix": self.transfers, "own": self.own}
 
-    def _sides(self, rows: ibis.Table, by: str) -> dict[Any, dict[str, float]]:
-        sums = rows.aggregate(
-            by=by,
-            **{name: _[name].sum() for name in ("bytes_read", "bytes_written", "read_s", "write_s")},
-            **{name: _[name].min() for name in ("read_from", "write_from")},
-            **{name: _[name].max() for name in ("read_to", "write_to")},
-            shared=_.process.isnull().any(),
-            processes=_.process.nunique(),
-        )
-        return {row[by]: row for row in sums.to_pyarrow().to_pylist()}
+    def _sides(self, rows: Rows, by: str) -> dict[Any, dict[str, float]]:
+        return {row[by]: row for row in _sums_by(rows, by).to_pyarrow().to_pylist()}
 
     def _bandwidth(self, file: int | None, kind: str, sides: dict[str, list[dict[str, float]]]) -> Bandwidth:
         def total(side: str, *names: str) -> float:
@@ -280,30 +238,7 @@ class Counted:
 
         Of a file whose transfers the source had no room to count, what MPI-IO was asked for.
         """
-        spent = self.own.aggregate(by="file", seconds=(_.read_s + _.write_s + _.metadata_s).sum())
-        lower, upper = _.module != "MPI-IO", _.module == "MPI-IO"
-
-        def below(name: str) -> ibis.Value:
-            return ibis.ifelse(lower, _[name], 0).sum().cast("int64")
-
-        def told(name: str) -> ibis.Value:
-            if self.complete:
-                return below(name)
-            return ibis.greatest(below(name), ibis.ifelse(upper, _[name], 0).sum().cast("int64"))
-
-        names = ("opens", "stats", "syncs", "reads", "writes", "bytes_read", "bytes_written")
-        sums = self.records.aggregate(
-            by="file",
-            **{name: told(name) for name in names},
-            ordered=below("reads") + below("writes"),
-            consecutive=below("consecutive"),
-            unaligned=below("unaligned"),
-            high=_.high.max(),
-            ranks=_.process.collect(distinct=True),
-            shared=_.process.isnull().any(),
-        )
-        rows = sums.join(spent, "file").join(self.survey.files, "file")
-        rows = rows.order_by([ibis.desc(_.bytes_read + _.bytes_written), ibis.desc("seconds"), "file"])
+        rows = _files(self.records, self.own, self.survey.files, self.complete)
         return [_file(row, self.survey.ranks) for row in rows.to_pyarrow().to_pylist()]
 
 
@@ -335,7 +270,120 @@ def _file(row: dict, all_ranks: int) -> File:  # type: ignore[type-arg]
 
 def counted(survey: Survey) -> Counted | None:
     """None where the source counted no reads and writes."""
-    if not survey.dataset.counters.limit(1).count().to_pyarrow().as_py():
+    if not any_row(survey.dataset.counters):
         return None  # need not be asked for each counter
     found = Counted(survey)
-    return found if found.records.count().to_pyarrow().as_py() else None
+    return found if any_row(found.records) else None
+
+
+@question
+def _records(counters: ibis.Table) -> ibis.Table:
+    own = counters.filter(_.module.isin(list(LEVELS)) & _.file.notnull())
+    rows = own.mutate(name=_.counter.re_replace("^(POSIX|STDIO|MPIIO)_", ""))
+
+    def whole(names: Iterable[str]) -> ibis.Value:
+        return ibis.ifelse(_.name.isin(list(names)) & (_.integer >= 0), _.integer, ibis.null("int64")).sum()
+
+    def real(names: Iterable[str]) -> ibis.Value:
+        return ibis.ifelse(_.name.isin(list(names)) & (_.real >= 0), _.real, ibis.null("float64")).sum()
+
+    def stamp(name: str) -> ibis.Value:
+        return ibis.ifelse((_.name == f"F_{name}_TIMESTAMP") & (_.real > 0), _.real, ibis.null("float64")).max()
+
+    sums = {name: whole(names).cast("int64").fill_null(0) for name, names in _WHOLE.items()}
+    sums["slowest_rank"] = whole(_WHOLE["slowest_rank"]).cast("int64")  # rank 0 is a rank
+    touched = _.name.isin(["MAX_BYTE_READ", "MAX_BYTE_WRITTEN"]) & (_.integer > 0)
+    sums["high"] = ibis.ifelse(touched, _.integer + 1, ibis.null("int64")).max()
+    sums |= {name: real(names).fill_null(0.0) for name, names in _REAL.items()}
+    for kind, agg in (("read", "reads"), ("write", "writes")):
+        sums |= {
+            f"{agg}_{mark}": whole([f"SIZE_{kind.upper()}_{mark}", f"SIZE_{kind.upper()}_AGG_{mark}"])
+            .cast("int64")
+            .fill_null(0)
+            for mark, _low, _high in _MARKS
+        }
+        sums |= {f"{kind}_from": stamp(f"{kind.upper()}_START"), f"{kind}_to": stamp(f"{kind.upper()}_END")}
+    return rows.aggregate(by=["module", "process", "file"], **sums)
+
+
+@question
+def _own(records: ibis.Table) -> ibis.Table:
+    upper = records.filter(_.module == "MPI-IO").select("file").distinct()
+    low = records.filter(_.module == "POSIX").anti_join(upper, "file")
+    return records.filter(_.module != "POSIX").union(low)
+
+
+@question
+def _transfers(records: ibis.Table) -> ibis.Table:
+    return records.filter(_.module != "MPI-IO")
+
+
+@question
+def _volumes(records: ibis.Table) -> ibis.Table:
+    names = [name for name in Volume.__dataclass_fields__ if name != "level"]
+    return records.aggregate(by="module", **{name: _[name].sum() for name in names}).order_by("module")
+
+
+@question
+def _spent(records: ibis.Table) -> ibis.Table:
+    return records.aggregate(s=(_.read_s + _.write_s + _.metadata_s).sum())
+
+
+@question
+def _sides(records: ibis.Table) -> ibis.Table:
+    volume = _.bytes_read + _.bytes_written
+    return records.aggregate(
+        by="file",
+        upper=ibis.ifelse(_.module == "MPI-IO", volume, 0).sum(),
+        lower=ibis.ifelse(_.module == "MPI-IO", 0, volume).sum(),
+    )
+
+
+@question
+def _of_mpiio(records: ibis.Table) -> ibis.Table:
+    return records.filter(_.module == "MPI-IO")
+
+
+@question
+def _sums_by(records: ibis.Table, by: str) -> ibis.Table:
+    return records.aggregate(
+        by=by,
+        **{name: _[name].sum() for name in ("bytes_read", "bytes_written", "read_s", "write_s")},
+        **{name: _[name].min() for name in ("read_from", "write_from")},
+        **{name: _[name].max() for name in ("read_to", "write_to")},
+        shared=_.process.isnull().any(),
+        processes=_.process.nunique(),
+    )
+
+
+@question
+def _files(records: ibis.Table, own: ibis.Table, files: ibis.Table, complete: bool) -> ibis.Table:
+    spent = own.aggregate(by="file", seconds=(_.read_s + _.write_s + _.metadata_s).sum())
+    lower, upper = _.module != "MPI-IO", _.module == "MPI-IO"
+
+    def below(name: str) -> ibis.Value:
+        return ibis.ifelse(lower, _[name], 0).sum().cast("int64")
+
+    def told(name: str) -> ibis.Value:
+        if complete:
+            return below(name)
+        return ibis.greatest(below(name), ibis.ifelse(upper, _[name], 0).sum().cast("int64"))
+
+    names = ("opens", "stats", "syncs", "reads", "writes", "bytes_read", "bytes_written")
+    sums = records.aggregate(
+        by="file",
+        **{name: told(name) for name in names},
+        ordered=below("reads") + below("writes"),
+        consecutive=below("consecutive"),
+        unaligned=below("unaligned"),
+        high=_.high.max(),
+        ranks=_.process.collect(distinct=True),
+        shared=_.process.isnull().any(),
+    )
+    rows = sums.join(spent, "file").join(files, "file")
+    return rows.order_by([ibis.desc(_.bytes_read + _.bytes_written), ibis.desc("seconds"), "file"])
+
+
+@question
+def _partial(absences: ibis.Table) -> ibis.Table:
+    return absences.filter((_.what == "partial") & (_.subject == "POSIX"))

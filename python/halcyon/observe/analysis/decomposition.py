@@ -6,6 +6,7 @@ from typing import Annotated
 import ibis
 from ibis import _
 
+from halcyon.database import question
 from halcyon.observe.analysis.survey import Survey
 from halcyon.observe.dataset import Dataset
 from halcyon.observe.result_columns import Column, Unit
@@ -102,10 +103,17 @@ def function_shares(survey: Survey, *, per_rank: bool = False) -> list[FunctionS
     """
     if not survey.levels & set(UPPER):
         return []
+    rows = _function_shares(survey.profile, per_rank).to_pyarrow().to_pylist()
+    ranks = shown_ranks(survey) if per_rank else {}
+    return [_shares(row, ranks.get(row.get("process", -1))) for row in rows]
+
+
+@question
+def _function_shares(profile: ibis.Table, per_rank: bool) -> ibis.Table:
     by = ["level", "function", *(["process"] if per_rank else [])]
-    own = survey.profile.filter(_.level.isin(UPPER) & _.self_ns.notnull()).rename(function="call")
+    own = profile.filter(_.level.isin(UPPER) & _.self_ns.notnull()).rename(function="call")
     own = own.aggregate(by=by, calls=_.calls.sum().cast("int64"), total=_sum(_.duration_ns), own=_sum(_.self_ns))
-    below = survey.profile.filter(_.parent_level.isin(UPPER)).select(
+    below = profile.filter(_.parent_level.isin(UPPER)).select(
         "kind", "duration_ns", "wait_ns", "process", level="parent_level", function="parent_call"
     )
     below = below.aggregate(
@@ -113,9 +121,7 @@ def function_shares(survey: Survey, *, per_rank: bool = False) -> list[FunctionS
         **{kind: _sum(ibis.ifelse(_.kind == kind, _.duration_ns, 0)) for kind in (*_COLUMNS, Kind.COPY)},
         parts=_sum(_.duration_ns + _.wait_ns.fill_null(0)),
     )
-    rows = own.left_join(below, by).order_by([ibis.desc("total"), *by]).to_pyarrow().to_pylist()
-    ranks = shown_ranks(survey) if per_rank else {}
-    return [_shares(row, ranks.get(row.get("process", -1))) for row in rows]
+    return own.left_join(below, by).order_by([ibis.desc("total"), *by])
 
 
 _COLUMNS = (Kind.LOCK, Kind.READ, Kind.WRITE, Kind.UNLOCK)
@@ -146,26 +152,19 @@ def _shares(row: dict[str, int | str | None], rank: int | None) -> FunctionShare
 
 def shown_ranks(survey: Survey) -> dict[int, int]:
     """Of each process: its rank, or its index where there is none."""
-    rows = survey.processes.select("process", "shown_rank").to_pyarrow().to_pylist()
+    rows = _shown_ranks(survey.processes).to_pyarrow().to_pylist()
     return {row["process"]: row["shown_rank"] for row in rows}
+
+
+@question
+def _shown_ranks(processes: ibis.Table) -> ibis.Table:
+    return processes.select("process", "shown_rank")
 
 
 def parts(survey: Survey) -> list[Part]:
     """Which functions each MPI-IO and HDF5 function called directly, the most expensive first."""
     if not survey.levels & set(UPPER):
         return []
-    callers = survey.profile.filter(_.level.isin(UPPER)).aggregate(
-        by=[_.level.name("upper"), _.call.name("function")], made=_sum(_.calls)
-    )
-    below = survey.profile.filter(_.parent_level.isin(UPPER)).aggregate(
-        by=[_.parent_level.name("upper"), _.parent_call.name("function"), _.level, _.call, _.kind],
-        calls=_sum(_.calls),
-        volume=_sum(ibis.ifelse(_.direction.notnull(), _.volume, 0)),
-        duration_ns=_sum(_.duration_ns),
-    )
-    joined = below.left_join(callers, ["upper", "function"]).order_by(
-        [ibis.desc("duration_ns"), "function", "call", "kind"]
-    )
     return [
         Part(
             level=row["upper"],
@@ -178,8 +177,24 @@ def parts(survey: Survey) -> list[Part]:
             seconds=row["duration_ns"] / 1e9,
             per_call=row["calls"] / row["made"] if row["made"] else 0.0,
         )
-        for row in joined.to_pyarrow().to_pylist()
+        for row in _parts(survey.profile).to_pyarrow().to_pylist()
     ]
+
+
+@question
+def _parts(profile: ibis.Table) -> ibis.Table:
+    callers = profile.filter(_.level.isin(UPPER)).aggregate(
+        by=[_.level.name("upper"), _.call.name("function")], made=_sum(_.calls)
+    )
+    below = profile.filter(_.parent_level.isin(UPPER)).aggregate(
+        by=[_.parent_level.name("upper"), _.parent_call.name("function"), _.level, _.call, _.kind],
+        calls=_sum(_.calls),
+        volume=_sum(ibis.ifelse(_.direction.notnull(), _.volume, 0)),
+        duration_ns=_sum(_.duration_ns),
+    )
+    return below.left_join(callers, ["upper", "function"]).order_by(
+        [ibis.desc("duration_ns"), "function", "call", "kind"]
+    )
 
 
 def call_parts(dataset: Dataset, process: int, thread: int | None, number: int) -> ibis.Table:

@@ -7,8 +7,9 @@ from typing import Annotated
 import ibis
 from ibis import _
 
+from halcyon.database import question
 from halcyon.observe.analysis.access import Order, pattern_rows
-from halcyon.observe.analysis.survey import Survey
+from halcyon.observe.analysis.survey import Survey, outer
 from halcyon.observe.result_columns import Column, Unit, derived
 from halcyon.observe.schema import Kind
 
@@ -97,22 +98,30 @@ class File(FileUse):
 
 def files(survey: Survey) -> list[File]:
     """Files that calls were made on, by bytes, then by time."""
-    rows = _sums(survey).join(survey.files, "file")
-    for more in (_orders(survey), _ranks(survey)):
-        rows = rows.left_join(more, "file").drop("file_right")
-    rows = rows.order_by([ibis.desc(_.bytes_read + _.bytes_written), ibis.desc("low_ns"), "file"])
+    small = survey.settings.small_bytes
+    rows = _rows(survey.profile, survey.files, pattern_rows(survey), survey.processes, small, survey.related)
     return [_file(row) for row in rows.to_pyarrow().to_pylist()]
 
 
-def _sums(survey: Survey) -> ibis.Table:
+@question
+def _rows(
+    profile: ibis.Table, files: ibis.Table, patterns: ibis.Table, processes: ibis.Table, small: int, related: bool
+) -> ibis.Table:
+    rows = _sums(profile, small, related).join(files, "file")
+    for more in (_orders(patterns), _ranks(patterns, processes)):
+        rows = rows.left_join(more, "file").drop("file_right")
+    return rows.order_by([ibis.desc(_.bytes_read + _.bytes_written), ibis.desc("low_ns"), "file"])
+
+
+def _sums(profile: ibis.Table, small_bytes: int, related: bool) -> ibis.Table:
     def count(condition: ibis.Deferred) -> ibis.Value:
         return ibis.ifelse(condition, _.calls, 0).sum().cast("int64")
 
     def moved(direction: str) -> ibis.Value:
         return ibis.ifelse(_.transfer & (_.direction == direction), _.volume, 0).sum().cast("int64")
 
-    small = 2 ** _.size_class.cast("int64") < survey.settings.small_bytes
-    return survey.profile.filter(_.file.notnull()).aggregate(
+    small = 2 ** _.size_class.cast("int64") < small_bytes
+    return profile.filter(_.file.notnull()).aggregate(
         by="file",
         opens=count((_.kind == Kind.OPEN) & _.parent_level.isnull()),
         stats=count((_.kind == Kind.STAT) & _.parent_level.isnull()),
@@ -121,7 +130,7 @@ def _sums(survey: Survey) -> ibis.Table:
         writes=count(_.transfer & (_.direction == Kind.WRITE)),
         bytes_read=moved(Kind.READ),
         bytes_written=moved(Kind.WRITE),
-        duration_ns=ibis.ifelse(survey.outer, _.duration_ns, 0).sum().cast("int64"),
+        duration_ns=ibis.ifelse(outer(related), _.duration_ns, 0).sum().cast("int64"),
         low_ns=ibis.ifelse(_.parent_level.isnull(), _.duration_ns, 0).sum().cast("int64"),
         consecutive=ibis.ifelse(_.transfer, _.consecutive, 0).sum().cast("int64"),
         small=count(_.transfer & small.fill_null(False)),
@@ -131,11 +140,10 @@ def _sums(survey: Survey) -> ibis.Table:
     )
 
 
-def _orders(survey: Survey) -> ibis.Table:
+def _orders(patterns: ibis.Table) -> ibis.Table:
     """The jumps of each file: those at a stride, and the others by the order of the process that made them."""
     random = _.order == Order.RANDOM
-    rows = pattern_rows(survey)
-    rows = rows.mutate(onward=ibis.ifelse((_.stride > 0).fill_null(True), _.strided, 0))
+    rows = patterns.mutate(onward=ibis.ifelse((_.stride > 0).fill_null(True), _.strided, 0))
     rows = rows.mutate(ahead=_.forward - _.onward, back=_.backward - _.restarts - (_.strided - _.onward))
 
     def total(value: ibis.Value) -> ibis.Value:
@@ -151,9 +159,9 @@ def _orders(survey: Survey) -> ibis.Table:
     )
 
 
-def _ranks(survey: Survey) -> ibis.Table:
-    named = pattern_rows(survey).select("file", "process").distinct()
-    named = named.join(survey.processes.filter(_.shown_rank >= 0).select("process", rank="shown_rank"), "process")
+def _ranks(patterns: ibis.Table, processes: ibis.Table) -> ibis.Table:
+    named = patterns.select("file", "process").distinct()
+    named = named.join(processes.filter(_.shown_rank >= 0).select("process", rank="shown_rank"), "process")
     return named.aggregate(by="file", ranks=_.rank.collect())
 
 

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import ibis
 from ibis import _
 
+from halcyon.database import question
 from halcyon.observe.analysis.survey import Survey
 from halcyon.observe.result_columns import Column, Unit, derived
 from halcyon.observe.schema import Kind, Level
@@ -88,18 +89,10 @@ def _buffered() -> ibis.Deferred:
 
 def metadata(survey: Survey) -> Metadata:
     """Per kind; the most frequent first."""
-    sums = at_the_door(survey.profile).aggregate(
-        by="kind",
-        calls=_.calls.sum().cast("int64"),
-        errors=_.errors.sum().cast("int64"),
-        duration_ns=_.duration_ns.sum().cast("int64"),
-    )
-    left_out = int(_outermost(survey.profile).filter(_buffered()).calls.sum().to_pyarrow().as_py() or 0)
+    left_out = int(_left_out(survey.profile).to_pyarrow()["calls"][0].as_py() or 0)
     short = survey.end_ns < 1_000_000_000
-    timed = _outermost(survey.moments).mutate(second=_.begin_ns // 1_000_000_000)
-    peaks = timed.aggregate(by=["kind", "second"], calls=_.calls.sum()).aggregate(by="kind", most=_.calls.max())
-    rows = sums.left_join(peaks, "kind").order_by([ibis.desc("calls"), "kind"]).to_pyarrow().to_pylist()
-    data = survey.profile.filter(_.transfer).calls.sum().to_pyarrow().as_py()
+    rows = _kinds(survey.profile, survey.moments).to_pyarrow().to_pylist()
+    data = _transfers(survey.profile).to_pyarrow()["calls"][0].as_py()
     kinds = [
         MetadataLoad(
             kind=row["kind"],
@@ -113,6 +106,29 @@ def metadata(survey: Survey) -> Metadata:
     ]
     seconds = sum(one.seconds or 0.0 for one in kinds)
     return Metadata(kinds, sum(one.calls for one in kinds), int(data or 0), seconds, left_out)
+
+
+@question
+def _left_out(profile: ibis.Table) -> ibis.Table:
+    return _outermost(profile).filter(_buffered()).aggregate(calls=_.calls.sum())
+
+
+@question
+def _transfers(profile: ibis.Table) -> ibis.Table:
+    return profile.filter(_.transfer).aggregate(calls=_.calls.sum())
+
+
+@question
+def _kinds(profile: ibis.Table, moments: ibis.Table) -> ibis.Table:
+    sums = at_the_door(profile).aggregate(
+        by="kind",
+        calls=_.calls.sum().cast("int64"),
+        errors=_.errors.sum().cast("int64"),
+        duration_ns=_.duration_ns.sum().cast("int64"),
+    )
+    timed = _outermost(moments).mutate(second=_.begin_ns // 1_000_000_000)
+    peaks = timed.aggregate(by=["kind", "second"], calls=_.calls.sum()).aggregate(by="kind", most=_.calls.max())
+    return sums.left_join(peaks, "kind").order_by([ibis.desc("calls"), "kind"])
 
 
 def _most(row: dict[str, Any], short: bool, left_out: int) -> float | None:

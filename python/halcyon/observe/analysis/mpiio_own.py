@@ -6,9 +6,10 @@ from typing import Any
 import ibis
 from ibis import _
 
+from halcyon.database import question
 from halcyon.observe.analysis.counted import WHOLE_SHARE, Counted
 from halcyon.observe.analysis.covered import covered
-from halcyon.observe.analysis.survey import Survey
+from halcyon.observe.analysis.survey import Survey, any_row
 from halcyon.observe.schema import Kind, Level
 
 
@@ -43,17 +44,47 @@ def mpiio_own(survey: Survey, counters: Counted | None) -> list[MpiIoOwn]:
 def _calls_are_whole(survey: Survey) -> bool:
     if not {Level.MPIIO, Level.POSIX} <= survey.levels:
         return False
-    absences = survey.dataset.absences
-    gaps = (_.what.isin(["partial", "lost"])) & ~_.subject.isin(["POSIX", "MPI-IO", "STDIO"])  # these count only
-    if absences.filter(gaps).count().to_pyarrow().as_py():
+    if any_row(_gaps(survey.dataset.absences)):
         return False
-    levels = survey.profile.filter(_.direction.notnull()).select("level").distinct().to_pyarrow()["level"].to_pylist()
+    levels = _levels_of_transfers(survey.profile).to_pyarrow()["level"].to_pylist()
     return {Level.MPIIO, Level.POSIX} <= set(levels)
 
 
 def _of_calls(survey: Survey, counters: Counted | None) -> list[MpiIoOwn]:
+    below = _below(survey.profile).to_pyarrow().to_pylist()
+    moved = {(row["file"], row["direction"]): row["volume"] for row in below}
+    by_file: dict[tuple[int, str], list[dict[str, Any]]] = {}
+    for row in _own_times(survey.rows).to_pyarrow().to_pylist():
+        by_file.setdefault((row["file"], row["direction"]), []).append(row)
+    independent = _independent(counters)
+    return [
+        _of_ranks(file, direction, own, collective=(file, direction) not in independent)
+        for (file, direction), own in by_file.items()
+        if moved.get((file, direction), 0) >= WHOLE_SHARE * sum(row["asked"] for row in own)
+    ]
+
+
+@question
+def _gaps(absences: ibis.Table) -> ibis.Table:
+    counting = ["POSIX", "MPI-IO", "STDIO"]
+    return absences.filter((_.what.isin(["partial", "lost"])) & ~_.subject.isin(counting))
+
+
+@question
+def _levels_of_transfers(profile: ibis.Table) -> ibis.Table:
+    return profile.filter(_.direction.notnull()).select("level").distinct()
+
+
+@question
+def _below(profile: ibis.Table) -> ibis.Table:
+    below = profile.filter((_.level == Level.POSIX) & _.direction.notnull() & _.file.notnull())
+    return below.aggregate(by=["file", "direction"], volume=_.volume.sum())
+
+
+@question
+def _own_times(calls: ibis.Table) -> ibis.Table:
     moves = _.kind.isin([Kind.READ, Kind.WRITE]) & _.level.isin([Level.MPIIO, Level.POSIX])
-    rows = survey.rows.filter(moves & _.file.notnull() & _.duration_ns.notnull())
+    rows = calls.filter(moves & _.file.notnull() & _.duration_ns.notnull())
     rows = rows.mutate(begin=_.start_ns, end=_.start_ns + _.duration_ns, volume=ibis.coalesce(_.moved, _.bytes, 0))
     keys = ["process", "file", "direction"]
     upper = rows.filter(_.level == Level.MPIIO).mutate(direction=_.kind)
@@ -67,19 +98,7 @@ def _of_calls(survey: Survey, counters: Counted | None) -> list[MpiIoOwn]:
         .left_join(covered(lower, keys).rename(lower="covered"), keys)
         .drop("process_right", "file_right", "direction_right")
     )
-    found = survey.keep("own_times", each.mutate(own=_.either - _.lower.fill_null(0)).drop("either", "lower"))
-    below = survey.profile.filter((_.level == Level.POSIX) & _.direction.notnull() & _.file.notnull())
-    below = below.aggregate(by=["file", "direction"], volume=_.volume.sum())
-    moved = {(row["file"], row["direction"]): row["volume"] for row in below.to_pyarrow().to_pylist()}
-    by_file: dict[tuple[int, str], list[dict[str, Any]]] = {}
-    for row in found.order_by(keys).to_pyarrow().to_pylist():
-        by_file.setdefault((row["file"], row["direction"]), []).append(row)
-    independent = _independent(counters)
-    return [
-        _of_ranks(file, direction, own, collective=(file, direction) not in independent)
-        for (file, direction), own in by_file.items()
-        if moved.get((file, direction), 0) >= WHOLE_SHARE * sum(row["asked"] for row in own)
-    ]
+    return each.mutate(own=_.either - _.lower.fill_null(0)).drop("either", "lower").order_by(keys)
 
 
 def _of_ranks(file: int, direction: str, rows: list[dict[str, Any]], *, collective: bool) -> MpiIoOwn:
@@ -106,15 +125,24 @@ def _independent(counters: Counted | None) -> set[tuple[int, str]]:
     """Files and directions of which the counters show that no call was collective."""
     if counters is None:
         return set()
-    rows = counters.records.filter(_.module == "MPI-IO").aggregate(
-        by="file", **{kind: _[f"collective_{names[0]}"].sum() for kind, names in _COLUMNS.items()}
-    )
+    rows = _collective(counters.records)
     return {(row["file"], kind) for row in rows.to_pyarrow().to_pylist() for kind in _COLUMNS if not row[kind]}
+
+
+@question
+def _collective(records: ibis.Table) -> ibis.Table:
+    sums = {kind: _[f"collective_{names[0]}"].sum() for kind, names in _COLUMNS.items()}
+    return records.filter(_.module == "MPI-IO").aggregate(by="file", **sums)
+
+
+@question
+def _in_order(records: ibis.Table) -> ibis.Table:
+    return records.order_by(["file", "process"])
 
 
 def _of_counters(counters: Counted, ranks: int) -> list[MpiIoOwn]:
     records: dict[int, dict[str, list[dict[str, Any]]]] = {}
-    for row in counters.records.order_by(["file", "process"]).to_pyarrow().to_pylist():
+    for row in _in_order(counters.records).to_pyarrow().to_pylist():
         records.setdefault(row["file"], {}).setdefault(row["module"], []).append(row)
     found = [
         _counted(file, direction, own["MPI-IO"], own["POSIX"], ranks)

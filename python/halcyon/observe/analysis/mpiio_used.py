@@ -2,8 +2,10 @@
 
 from dataclasses import dataclass
 
+import ibis
 from ibis import _
 
+from halcyon.database import question
 from halcyon.mpi_launcher import is_launcher, own_options
 from halcyon.observe.analysis.survey import Survey
 from halcyon.observe.mpi_library import COMPONENT, Library, MpiIo, library_of, mpiio_of
@@ -31,8 +33,7 @@ class MpiIoUsed:
 def mpiio_used(survey: Survey) -> MpiIoUsed:
     """Of several libraries, which no run should have, the first by name."""
     variable = f"environment.{COMPONENT}"
-    facts = survey.dataset.facts.filter(_.key.isin([_LIBRARY, variable]) | _.key.startswith(_HINT))
-    rows = facts.select("key", "value").distinct().to_pyarrow().to_pylist()
+    rows = _told(survey.dataset.facts, variable).to_pyarrow().to_pylist()
     libraries = [row["value"] for row in rows if row["key"] == _LIBRARY]
     components = [row["value"] for row in rows if row["key"] == variable]
     hints: dict[str, set[str]] = {}
@@ -41,6 +42,12 @@ def mpiio_used(survey: Survey) -> MpiIoUsed:
             hints.setdefault(row["key"].removeprefix(_HINT), set()).add(row["value"])
     component = _of_command(survey.dataset.info.command or "") or min(components, default=None)
     return MpiIoUsed(library_of(min(libraries, default=None)), hints, component)
+
+
+@question
+def _told(facts: ibis.Table, variable: str) -> ibis.Table:
+    own = facts.filter(_.key.isin([_LIBRARY, variable]) | _.key.startswith(_HINT))
+    return own.select("key", "value").distinct()
 
 
 def _of_command(command: str) -> str | None:

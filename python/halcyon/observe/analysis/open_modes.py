@@ -5,20 +5,26 @@ import os
 import ibis
 from ibis import _
 
+from halcyon.database import question
 from halcyon.observe.analysis.survey import Survey
 from halcyon.observe.schema import Kind, Level
 
 
-def _opens(survey: Survey) -> ibis.Table:
+def _opens(calls: ibis.Table) -> ibis.Table:
     """The opens whose flags the source tells."""
-    return survey.rows.filter(
+    return calls.filter(
         (_.level == Level.POSIX) & (_.kind == Kind.OPEN) & _.error.isnull() & _.argument.notnull() & _.file.notnull()
     )
 
 
 def tells_flags(survey: Survey) -> bool:
     """Whether the source tells with which flags files were opened."""
-    return bool(_opens(survey).limit(1).count().to_pyarrow().as_py())
+    return len(_an_open(survey.rows).to_pyarrow()) > 0
+
+
+@question
+def _an_open(calls: ibis.Table) -> ibis.Table:
+    return _opens(calls).select("file").limit(1)
 
 
 def open_modes(survey: Survey) -> ibis.Table:
@@ -27,7 +33,12 @@ def open_modes(survey: Survey) -> ibis.Table:
     `synchronous`: O_SYNC or O_DSYNC. `direct`: O_DIRECT. None of sources that do not tell flags. Flags are read with
     this machine's numbers: x86 and ARM number O_DIRECT differently.
     """
-    opens = _opens(survey).filter((_.argument & os.O_ACCMODE) != os.O_RDONLY)
+    return survey.keep("open_modes", _open_modes(survey.rows))
+
+
+@question
+def _open_modes(calls: ibis.Table) -> ibis.Table:
+    opens = _opens(calls).filter((_.argument & os.O_ACCMODE) != os.O_RDONLY)
     each = opens.aggregate(
         by=["process", "file"],
         opens=_.count(),
@@ -35,9 +46,6 @@ def open_modes(survey: Survey) -> ibis.Table:
         direct=((_.argument & os.O_DIRECT) != 0).sum(),
     )
     found = each.filter((2 * _.synchronous > _.opens) | (2 * _.direct > _.opens))
-    return survey.keep(
-        "open_modes",
-        found.select(
-            "process", "file", synchronous=2 * found.synchronous > found.opens, direct=2 * found.direct > found.opens
-        ),
+    return found.select(
+        "process", "file", synchronous=2 * found.synchronous > found.opens, direct=2 * found.direct > found.opens
     )

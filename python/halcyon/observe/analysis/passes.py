@@ -7,6 +7,7 @@ which calls count as transfers is decided afterwards (volumes.py), on few rows.
 import ibis
 from ibis import _
 
+from halcyon.database import question
 from halcyon.observe.schema import Kind, Level
 
 MOVING = (Kind.READ, Kind.WRITE, Kind.COPY)
@@ -38,6 +39,7 @@ def _total(value: ibis.Value) -> ibis.Value:
     return value.sum().cast("int64").fill_null(0)
 
 
+@question
 def profile(calls: ibis.Table, files: ibis.Table) -> ibis.Table:
     """Sums per process, file, function, parent function, class of sizes and alignment.
 
@@ -68,6 +70,7 @@ def profile(calls: ibis.Table, files: ibis.Table) -> ibis.Table:
     )
 
 
+@question
 def rare_steps(calls: ibis.Table, of: ibis.Table) -> ibis.Table:
     """Per process, file and direction of `of`: `share`, how many of its steps have a length that hardly repeats.
 
@@ -81,6 +84,7 @@ def rare_steps(calls: ibis.Table, of: ibis.Table) -> ibis.Table:
     return each.aggregate(by=keys, share=ibis.ifelse(rare, _.times, 0).sum() / _.times.sum())
 
 
+@question
 def jumps(calls: ibis.Table, lows: ibis.Table) -> ibis.Table:
     """Per process, file, level, kind and parent's level: how the transfers jump that do not begin where the last ended.
 
@@ -126,6 +130,7 @@ def _classed(calls: ibis.Table, files: ibis.Table) -> ibis.Table:
     return rows.mutate(aligned=_.low % _.block.nullif(0) == 0)
 
 
+@question
 def durations(calls: ibis.Table, files: ibis.Table) -> ibis.Table:
     """How many calls took how long, in classes of durations as endings() has them: medians follow from it.
 
@@ -145,17 +150,20 @@ def _timed(calls: ibis.Table) -> ibis.Table:
     return calls.filter(calls.start_ns.notnull() & calls.duration_ns.notnull())
 
 
-def moments(calls: ibis.Table, width_ns: int) -> ibis.Table:
+@question
+def moments(calls: ibis.Table, width_ns: ibis.Value) -> ibis.Table:
     """Sums per level, kind, parent's level and step of time in which calls began; `width_ns` 1 keeps all apart."""
     return _moments(_timed(calls.select(*_OF_MOMENTS)), [], width_ns)
 
 
-def file_moments(calls: ibis.Table, width_ns: int) -> ibis.Table:
+@question
+def file_moments(calls: ibis.Table, width_ns: ibis.Value) -> ibis.Table:
     """The same per file (null: none), of all calls."""
     return _moments(_timed(calls.select(*_OF_MOMENTS)), ["file"], width_ns)
 
 
-def transfer_moments(calls: ibis.Table, width_ns: int) -> ibis.Table:
+@question
+def transfer_moments(calls: ibis.Table, width_ns: ibis.Value) -> ibis.Table:
     """The same per file, of the calls that moved data and of all of MPI-IO (which may not tell what it moved)."""
     rows = _timed(calls.select(*_OF_MOMENTS))
     rows = rows.filter(_.file.notnull() & ((ibis.coalesce(_.moved, _.bytes) > 0) | (_.level == Level.MPIIO)))
@@ -165,7 +173,7 @@ def transfer_moments(calls: ibis.Table, width_ns: int) -> ibis.Table:
 _OF_MOMENTS = ("file", *_LEVELS, *_HOW_MUCH, *_WHEN)
 
 
-def _moments(rows: ibis.Table, keys: list[str], width_ns: int) -> ibis.Table:
+def _moments(rows: ibis.Table, keys: list[str], width_ns: ibis.Value) -> ibis.Table:
     """`late_ns`: how far into the step calls began, in sum."""
     return rows.aggregate(
         by=[*keys, *_LEVELS, (_.start_ns // width_ns).name("bin")],
@@ -182,7 +190,8 @@ DURATION_STEPS = 4
 """Per doubling: classes of durations are 19 % wide."""
 
 
-def endings(calls: ibis.Table, width_ns: int) -> ibis.Table:
+@question
+def endings(calls: ibis.Table, width_ns: ibis.Value) -> ibis.Table:
     """How many calls of each function and class of durations ended in each step of time; `late_ns` as for moments.
 
     Class n is from 2^(n/4) ns to 2^((n+1)/4) ns; 0 ns counts as 1.
@@ -201,7 +210,8 @@ def _with_duration_class(calls: ibis.Table) -> ibis.Table:
     return rows.mutate(duration_class=(_.length.log2() * DURATION_STEPS).floor().cast("int32"))
 
 
-def phase_shares(calls: ibis.Table, lookup: ibis.Table, width_ns: int) -> ibis.Table:
+@question
+def phase_shares(calls: ibis.Table, lookup: ibis.Table, width_ns: ibis.Value) -> ibis.Table:
     """Sums per phase, process, level, kind, parent's level. `lookup`: phase of each step (bin) of `width_ns`."""
     rows = _timed(calls.select("process", *_LEVELS, *_HOW_MUCH, *_WHEN))
     rows = rows.mutate(bin=rows.start_ns // width_ns).inner_join(lookup, "bin")
@@ -215,6 +225,7 @@ def phase_shares(calls: ibis.Table, lookup: ibis.Table, width_ns: int) -> ibis.T
     )
 
 
+@question
 def collectives(calls: ibis.Table, every: ibis.Table, clocks: ibis.Table) -> ibis.Table:
     """One row per collective call: the `turn`-th of a function on a file by each of its processes.
 
@@ -285,7 +296,8 @@ def _outside_of_last(turns: ibis.Table, every: ibis.Table) -> ibis.Table:
     return turns.inner_join(rows.select("last", "file", "moment", "outside_ns"), ["last", "file", "moment"])
 
 
-def stripes(calls: ibis.Table, layouts: ibis.Table, width_ns: int) -> ibis.Table:
+@question
+def stripes(calls: ibis.Table, layouts: ibis.Table, width_ns: ibis.Value) -> ibis.Table:
     """Sums per file, kind, step of time, place among the servers of the first stripe touched, and stripes touched.
 
     `layouts`: file, stripe, width (number of servers). `front` bytes lie in the first stripe touched, `back` in the

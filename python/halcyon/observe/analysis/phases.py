@@ -18,10 +18,11 @@ import numpy.typing as npt
 import pyarrow as pa
 from ibis import _
 
+from halcyon.database import Given, question
 from halcyon.intervals import Times, merge
 from halcyon.observe.analysis import passes
 from halcyon.observe.analysis.settings import Settings
-from halcyon.observe.analysis.survey import Survey
+from halcyon.observe.analysis.survey import Survey, outer
 from halcyon.observe.result_columns import Column, Unit, derived
 from halcyon.observe.schema import Kind
 
@@ -98,17 +99,27 @@ def split(survey: Survey) -> PhaseSplit:
     settings = survey.settings
     least = max(survey.end_ns * settings.smallest_gap_share, settings.smallest_gap_s * 1e9)
     floor = max(round(least), survey.resolution_ns)
-    rows = survey.moments.filter(survey.outer).select("begin_ns", "end_ns", "duration_ns").to_pyarrow()
+    rows = _outer_moments(survey.moments, survey.related).to_pyarrow()
     begin, end, spent = (rows.column(name).to_numpy() for name in ("begin_ns", "end_ns", "duration_ns"))
     first, last = merge(begin, end, floor)
     if not len(first):
         return PhaseSplit(first, last, floor, 0)
-    moved = survey.moments.filter(_.transfer).select("begin_ns", "volume").to_pyarrow()
+    moved = _moved(survey.moments).to_pyarrow()
     volumes = _per_island(first, moved.column("begin_ns").to_numpy(), moved.column("volume").to_numpy())
     keep = _weighty(_per_island(first, begin, spent), volumes, settings.minor_share)
     gap = _gap(first[keep], last[keep], settings, floor)
     begins, ends = merge(first[keep], last[keep], gap)
     return PhaseSplit(begins, ends, gap, int((~keep).sum()))
+
+
+@question
+def _outer_moments(moments: ibis.Table, related: bool) -> ibis.Table:
+    return moments.filter(outer(related)).select("begin_ns", "end_ns", "duration_ns")
+
+
+@question
+def _moved(moments: ibis.Table) -> ibis.Table:
+    return moments.filter(_.transfer).select("begin_ns", "volume")
 
 
 def _per_island(first: Times, times: Times, values: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
@@ -156,10 +167,9 @@ class Phases:
     def shares(self) -> ibis.Table:
         """passes.phase_shares of the ranks, with columns `rank`, `direction` and `transfer`."""
         lookup, width = self._lookup()
-        rows = passes.phase_shares(self.survey.rows, lookup, width)
-        kept = self.survey.keep("phase_shares", self.survey.directed(rows))
-        ranks = self.survey.processes.filter(_.shown_rank >= 0).select("process", rank="shown_rank")
-        return kept.join(ranks, "process")
+        rows = passes.phase_shares(self.survey.rows, lookup, Given(width))
+        kept = self.survey.keep("all_phase_shares", self.survey.directed(rows))
+        return self.survey.keep("phase_shares", _of_ranks(kept, self.survey.processes))
 
     def _lookup(self) -> tuple[ibis.Table, int]:
         """Which steps of time belong to which phase.
@@ -180,20 +190,9 @@ class Phases:
         """The phases in which something of this kind happened: write, read, or all."""
         if not self.split.count:
             return []
-        outer = self.shares.filter(self.survey.outer)
-        if kind == Kind.WRITE:
-            outer = outer.filter((_.direction == kind) | _.kind.isin(_WRITING))
-        elif kind == Kind.READ:
-            outer = outer.filter(_.direction == kind)
-        times = outer.aggregate(by=["phase", "rank"], duration_ns=_.duration_ns.sum().cast("int64"))
-        moved = self.shares.filter(_.transfer if kind == IO else _.transfer & (_.direction == kind))
-        volumes = moved.aggregate(by=["phase", "rank"], volume=_.volume.sum().cast("int64"))
-        joined = times.left_join(volumes, ["phase", "rank"]).select(
-            "phase", "rank", "duration_ns", volume=_.volume.fill_null(0)
-        )
-        sums = volumes.aggregate(by="phase", volume=_.volume.sum().cast("int64")).to_pyarrow().to_pylist()
+        sums = _volumes_of_phases(self.shares, kind).to_pyarrow().to_pylist()
         totals = {row["phase"]: row["volume"] for row in sums}
-        rows = joined.order_by(["phase", "duration_ns", "rank"]).to_pyarrow().to_pylist()
+        rows = _of_phases_and_ranks(self.shares, kind, self.survey.related).to_pyarrow().to_pylist()
         groups: dict[int, list[dict[str, int]]] = {}
         for row in rows:
             groups.setdefault(row["phase"], []).append(row)
@@ -210,6 +209,36 @@ class Phases:
             seconds=[row["duration_ns"] / 1e9 for row in rows],
             bytes_each=[row["volume"] for row in rows],
         )
+
+
+@question
+def _of_ranks(shares: ibis.Table, processes: ibis.Table) -> ibis.Table:
+    ranks = processes.filter(_.shown_rank >= 0).select("process", rank="shown_rank")
+    return shares.join(ranks, "process")
+
+
+def _volumes(shares: ibis.Table, kind: str) -> ibis.Table:
+    moved = shares.filter(_.transfer if kind == IO else _.transfer & (_.direction == kind))
+    return moved.aggregate(by=["phase", "rank"], volume=_.volume.sum().cast("int64"))
+
+
+@question
+def _volumes_of_phases(shares: ibis.Table, kind: str) -> ibis.Table:
+    return _volumes(shares, kind).aggregate(by="phase", volume=_.volume.sum().cast("int64"))
+
+
+@question
+def _of_phases_and_ranks(shares: ibis.Table, kind: str, related: bool) -> ibis.Table:
+    own = shares.filter(outer(related))
+    if kind == Kind.WRITE:
+        own = own.filter((_.direction == kind) | _.kind.isin(_WRITING))
+    elif kind == Kind.READ:
+        own = own.filter(_.direction == kind)
+    times = own.aggregate(by=["phase", "rank"], duration_ns=_.duration_ns.sum().cast("int64"))
+    joined = times.left_join(_volumes(shares, kind), ["phase", "rank"]).select(
+        "phase", "rank", "duration_ns", volume=_.volume.fill_null(0)
+    )
+    return joined.order_by(["phase", "duration_ns", "rank"])
 
 
 def weighty(phases: list[Phase], settings: Settings) -> list[Phase]:
@@ -276,10 +305,8 @@ class Distribution:
 
 def call_durations(survey: Survey) -> list[Distribution]:
     """Of the calls of each function, in classes 19 % wide (upper bounds); the most frequent function first."""
-    rows = survey.endings.aggregate(by=["level", "call", "duration_class"], calls=_.calls.sum().cast("int64"))
-    rows = rows.order_by(["level", "call", "duration_class"])
     groups: dict[tuple[str, str], dict[int, int]] = {}
-    for row in rows.to_pyarrow().to_pylist():
+    for row in _duration_classes(survey.endings).to_pyarrow().to_pylist():
         own = groups.setdefault((row["level"], row["call"]), {})
         own[row["duration_class"]] = own.get(row["duration_class"], 0) + row["calls"]
     found = []
@@ -288,3 +315,9 @@ def call_durations(survey: Survey) -> list[Distribution]:
         upper = [2 ** ((step + 1) / passes.DURATION_STEPS) / 1e9 for step in own]
         found.append(Distribution(call, upper, (counts / counts[-1]).tolist()))
     return found
+
+
+@question
+def _duration_classes(endings: ibis.Table) -> ibis.Table:
+    rows = endings.aggregate(by=["level", "call", "duration_class"], calls=_.calls.sum().cast("int64"))
+    return rows.order_by(["level", "call", "duration_class"])

@@ -3,8 +3,10 @@
 Open MPI's MPI-IO has some: the shared file pointer (`…_cid-….sm`, `….lockedfile`), tests of locks (`….locktest.0`).
 """
 
+import ibis
 from ibis import _
 
+from halcyon.database import question
 from halcyon.observe.analysis.survey import Survey
 from halcyon.observe.schema import Level
 
@@ -15,16 +17,26 @@ def private_files(survey: Survey) -> set[int]:
     No call of MPI-IO or HDF5 names them, and each call of MPI-IO that touches them names another file. Where a call
     names none (an open that failed), it could have been meant for them.
     """
-    above = [Level.MPIIO, Level.HDF5]
-    each = survey.profile.filter(_.file.notnull()).aggregate(
-        by="file", own=(_.level.isin(above) | (_.parent_level != Level.MPIIO).fill_null(True)).any()
-    )
-    beside = each.filter(~_.own).to_pyarrow().column("file").to_pylist()
+    beside = _made_by_mpiio(survey.profile).to_pyarrow().column("file").to_pylist()
     if not beside:
         return set()
-    made = survey.rows.filter(_.file.isin(beside)).mutate(thread=_.thread.fill_null(-1))
+    return set(_of_other_files(survey.rows, tuple(sorted(beside))).to_pyarrow().column("file").to_pylist())
+
+
+@question
+def _made_by_mpiio(profile: ibis.Table) -> ibis.Table:
+    above = [Level.MPIIO, Level.HDF5]
+    each = profile.filter(_.file.notnull()).aggregate(
+        by="file", own=(_.level.isin(above) | (_.parent_level != Level.MPIIO).fill_null(True)).any()
+    )
+    return each.filter(~_.own)
+
+
+@question
+def _of_other_files(calls: ibis.Table, files: tuple[int, ...]) -> ibis.Table:
+    made = calls.filter(_.file.isin(files)).mutate(thread=_.thread.fill_null(-1))
     made = made.select("file", "process", "thread", number="parent").distinct()
-    makers = survey.rows.filter(_.level == Level.MPIIO).mutate(thread=_.thread.fill_null(-1))
+    makers = calls.filter(_.level == Level.MPIIO).mutate(thread=_.thread.fill_null(-1))
     makers = makers.select("process", "thread", "number", of="file")
     both = made.left_join(makers, ["process", "thread", "number"]).aggregate(by="file", unsaid=_.of.isnull().any())
-    return set(both.filter(~_.unsaid).to_pyarrow().column("file").to_pylist())
+    return both.filter(~_.unsaid)

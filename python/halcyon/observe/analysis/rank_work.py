@@ -6,6 +6,7 @@ from statistics import median
 import ibis
 from ibis import _
 
+from halcyon.database import question
 from halcyon.observe.analysis.survey import Survey
 from halcyon.observe.analysis.volumes import WRITE, without_backends
 from halcyon.observe.schema import Kind, Level
@@ -28,7 +29,22 @@ class RankWork:
 
 def rank_work(survey: Survey, modes: ibis.Table, direction: str) -> dict[int, RankWork]:
     """By rank. `modes`: open_modes."""
-    low = without_backends(survey.profile).filter(_.level.isin([Level.POSIX, Level.STDIO]))
+    return {
+        row["rank"]: RankWork(
+            rank=row["rank"],
+            calls=row["calls"],
+            bytes=row["volume"],
+            syncs=row["every"] - row["calls"] if direction == WRITE else 0,
+            synchronous_share=row["waits"] / row["calls"],
+            direct_share=row["past_cache"] / row["calls"],
+        )
+        for row in _work(survey.profile, modes, survey.processes, direction).to_pyarrow().to_pylist()
+    }
+
+
+@question
+def _work(profile: ibis.Table, modes: ibis.Table, processes: ibis.Table, direction: str) -> ibis.Table:
+    low = without_backends(profile).filter(_.level.isin([Level.POSIX, Level.STDIO]))
     rows = low.filter((_.transfer & (_.direction == direction)) | ((_.kind == Kind.SYNC) & (_.level == Level.POSIX)))
     rows = rows.left_join(modes, ["process", "file"]).mutate(
         moves=ibis.ifelse(_.kind == Kind.SYNC, 0, _.calls),
@@ -44,18 +60,7 @@ def rank_work(survey: Survey, modes: ibis.Table, direction: str) -> dict[int, Ra
         waits=(_.waits * transfers).sum().cast("int64"),
         past_cache=(_.past_cache * transfers).sum().cast("int64"),
     )
-    named = each.join(survey.processes.select("process", rank="shown_rank"), "process").filter(_.calls > 0)
-    return {
-        row["rank"]: RankWork(
-            rank=row["rank"],
-            calls=row["calls"],
-            bytes=row["volume"],
-            syncs=row["every"] - row["calls"] if direction == WRITE else 0,
-            synchronous_share=row["waits"] / row["calls"],
-            direct_share=row["past_cache"] / row["calls"],
-        )
-        for row in named.to_pyarrow().to_pylist()
-    }
+    return each.join(processes.select("process", rank="shown_rank"), "process").filter(_.calls > 0)
 
 
 def usual(works: list[RankWork]) -> RankWork:

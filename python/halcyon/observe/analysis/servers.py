@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 from ibis import _
 
+from halcyon.database import Given, question
 from halcyon.observe.analysis import passes
 from halcyon.observe.analysis.survey import Survey
 from halcyon.observe.analysis.volumes import READ, WRITE
@@ -91,7 +92,7 @@ def servers(survey: Survey) -> Servers:
     width = survey.activity_step_ns
     bins = survey.end_ns // width + 1
     layouts = layouts_of(survey)
-    transferred = survey.profile.filter(_.transfer).volume.sum().to_pyarrow().as_py() or 0
+    transferred = _transferred(survey.profile).to_pyarrow()["volume"][0].as_py() or 0
     if not layouts:
         return Servers(width / 1e9, [], int(transferred))
     table = ibis.memtable(
@@ -103,7 +104,7 @@ def servers(survey: Survey) -> Servers:
             }
         )
     )
-    rows = survey.keep("stripes", survey.directed(passes.stripes(survey.rows, table, width))).filter(_.transfer)
+    rows = _transfers(survey.directed(passes.stripes(survey.rows, table, Given(width))))
     found: dict[str, _Load] = {name: _Load(bins) for _stripe, names in layouts.values() for name in names}
     for row in rows.to_pyarrow().to_pylist():
         stripe, names = layouts[row["file"]]
@@ -116,13 +117,28 @@ def servers(survey: Survey) -> Servers:
 
 def layouts_of(survey: Survey) -> dict[int, tuple[int, Sequence[str]]]:
     """Of each file: stripe and servers. A file on one server needs no stripe: all of it lies there."""
-    rows = survey.files.filter(_.servers.notnull()).to_pyarrow().to_pylist()
+    rows = _laid_out(survey.files).to_pyarrow().to_pylist()
     whole = 1 << 62
     return {
         row["file"]: (row["stripe_bytes"] or whole, row["servers"])
         for row in rows
         if row["servers"] and (row["stripe_bytes"] or len(row["servers"]) == 1)
     }
+
+
+@question
+def _transferred(profile: ibis.Table) -> ibis.Table:
+    return profile.filter(_.transfer).aggregate(volume=_.volume.sum())
+
+
+@question
+def _transfers(rows: ibis.Table) -> ibis.Table:
+    return rows.filter(_.transfer)
+
+
+@question
+def _laid_out(files: ibis.Table) -> ibis.Table:
+    return files.filter(_.servers.notnull())
 
 
 class _Load:

@@ -9,7 +9,7 @@ import ibis
 import pyarrow as pa
 from ibis import _
 
-from halcyon.database import Database
+from halcyon.database import Asked, Database, Given, Rows, question
 from halcyon.observe.analysis import passes
 from halcyon.observe.analysis.settings import Settings
 from halcyon.observe.analysis.volumes import tells_stdio, with_direction
@@ -52,8 +52,8 @@ class Survey:
         self._names: Counter[str] = Counter()
         self._made: dict[object, ibis.Table] = {}
 
-    def keep(self, name: str, rows: ibis.Table | pa.Table) -> ibis.Table:
-        """Runs an expression on the data set's engine (or takes rows that are there already) and keeps its result.
+    def keep(self, name: str, rows: Rows | pa.Table) -> ibis.Table:
+        """Asks a question (or takes rows that are there already) and keeps the answer.
 
         `name`: the same for all data sets, so that the questions that follow are compiled once (Database).
         """
@@ -66,7 +66,7 @@ class Survey:
         self._local.con.unregister("incoming")
         return self._local.table(table)
 
-    def once(self, make: "Callable[[Survey], ibis.Table]") -> ibis.Table:
+    def once(self, make: "Callable[[Survey], Rows]") -> ibis.Table:
         """The result of `make`, a function of a module: it is run for the first who asks, and kept for the others."""
         if make not in self._made:
             self._made[make] = self.keep(make.__name__.strip("_"), make(self))
@@ -82,8 +82,7 @@ class Survey:
     def all_calls(self) -> ibis.Table:
         """With MPI's start and end, which what stdio moved for them has as its `parent_call`, too."""
         calls = self.dataset.calls
-        inner = calls.filter((_.level == Level.STDIO) & _.parent_call.isin(SETUP))
-        buffered = inner.select("process", "thread", "number", "parent_call").to_pyarrow()
+        buffered = _of_stdio_for_setup(calls).to_pyarrow()
         return _with_setup_named(calls, buffered) if len(buffered) else calls
 
     @cached_property
@@ -92,41 +91,32 @@ class Survey:
 
     @cached_property
     def _stdio_told(self) -> bool:
-        return self._number(tells_stdio(self._plain_profile).count()) > 0
+        return self._number(_of_stdio(self._plain_profile)) > 0
 
-    def directed(self, rows: ibis.Table) -> ibis.Table:
+    def directed(self, rows: Rows) -> Asked:
         """`rows` of calls or of their sums with columns `direction` and `transfer`."""
-        return with_direction(rows, stdio_told=self._stdio_told)
+        return _directed(rows, self._stdio_told)
 
     @cached_property
     def profile(self) -> ibis.Table:
         """passes.profile of `rows`, with the direction of transfers."""
         # Kept once more: as a condition, it would be part of most of the questions that follow.
-        return self.keep("profile", without_setup(self.directed(self._plain_profile)))
+        return self.keep("profile", _without_setup(self.directed(self._plain_profile)))
 
     @cached_property
     def jumps(self) -> ibis.Table:
         """passes.jumps of `rows`, with the direction of transfers."""
-        of = {"low_process": "process", "low_file": "file", "low_level": "level", "low_kind": "kind"}
-        touched = self.profile.filter(_.low.notnull())
-        lows = touched.aggregate(by=list(of.values()), lowest=_.low.min()).rename(of).to_pyarrow()
+        lows = _lowest_bytes(self.profile).to_pyarrow()
         return self.keep("jumps", self.directed(passes.jumps(self.rows, ibis.memtable(lows))))
 
     @cached_property
     def disordered(self) -> ibis.Table:
         """`process`, `file` and `direction` of those that go forward and back by distances that hardly repeat."""
-        least = self.settings.random_steps
-        sums = self.profile.filter(_.transfer & _.file.notnull()).aggregate(
-            by=["process", "file", "direction"],
-            **{name: _[name].sum().cast("int64") for name in ("consecutive", "forward", "backward")},
-        )
-        steps = _.consecutive + _.forward + _.backward
-        both = sums.filter((_.backward > 0) & (_.backward >= least * steps) & (_.forward >= least * steps))
-        found = both.select("process", "file", "direction").to_pyarrow()
-        if not len(found):  # need not look at each call
-            return self.keep("disordered", found)
-        rare = self.keep("rare_steps", passes.rare_steps(self.rows, ibis.memtable(found)))
-        return rare.filter(_.share >= self.settings.random_share).drop("share")
+        found = _back_and_forth(self.profile, self.settings.random_steps).to_pyarrow()
+        if len(found):  # else it need not look at each call
+            rare = passes.rare_steps(self.rows, ibis.memtable(found))
+            found = _mostly_rare(rare, self.settings.random_share).to_pyarrow()
+        return self.keep("disordered", found)
 
     @cached_property
     def durations(self) -> ibis.Table:
@@ -136,7 +126,7 @@ class Survey:
     @cached_property
     def setup_calls(self) -> int:
         """How many calls `rows` leaves out."""
-        return self._number(self._plain_profile.calls.sum()) - self.calls
+        return self._number(_calls(self._plain_profile)) - self.calls
 
     @cached_property
     def processes(self) -> ibis.Table:
@@ -144,9 +134,7 @@ class Survey:
 
         That is the rank; without MPI the process's index; and below 0 for processes beside those of MPI (the launcher).
         """
-        own = self.keep("processes", self.dataset.processes)
-        beside = -1 - _.process if self._number(own.rank.count()) else _.process
-        return own.mutate(shown_rank=ibis.coalesce(_.rank, beside))
+        return self.keep("processes", _with_shown_rank(self.dataset.processes))
 
     @cached_property
     def files(self) -> ibis.Table:
@@ -156,23 +144,23 @@ class Survey:
     @cached_property
     def calls(self) -> int:
         """How many calls there are in `rows`."""
-        return self._number(self.profile.calls.sum())
+        return self._number(_calls(self.profile))
 
     @cached_property
     def end_ns(self) -> int:
         """When the last call ended, or the run's duration where that is known and longer."""
-        last = self._number(self.profile.last_ns.max())
+        last = self._number(_last_ns(self.profile))
         return max(last, self.dataset.info.duration_ns or 0, 1)
 
     @cached_property
     def ranks(self) -> int:
         """Size of MPI_COMM_WORLD; without MPI, the number of processes that did I/O."""
-        return self.dataset.info.ranks or self._number(self.profile.process.nunique())
+        return self.dataset.info.ranks or self._number(_different(self.profile, "process"))
 
     @cached_property
     def mpi(self) -> bool:
         """Whether there are ranks of MPI."""
-        return bool(self.dataset.info.ranks) or self._number(self.processes.rank.count()) > 0
+        return bool(self.dataset.info.ranks) or self._number(_ranked(self.processes)) > 0
 
     @cached_property
     def io_ns(self) -> int:
@@ -180,12 +168,12 @@ class Survey:
 
         Without SETUP, as `profile`: these calls take longer than a short run's I/O.
         """
-        return self._number(self.profile.filter(self.outer).duration_ns.sum())
+        return self._number(_outer_ns(self.profile, self.related))
 
     @cached_property
     def levels(self) -> set[str]:
         """Of `rows` and of the calls that made them. Most runs have no MPI-IO, and need not be asked for it."""
-        both = self.profile.select("level", "parent_level").distinct().to_pyarrow()
+        both = _levels(self.profile).to_pyarrow()
         return {level for column in both.columns for level in column.to_pylist() if level is not None}
 
     @cached_property
@@ -193,15 +181,12 @@ class Survey:
         """Whether the source tells which call made which (Darshan does not)."""
         if not self.levels & {Level.MPIIO, Level.HDF5}:
             return True
-        upper = self.profile.filter(_.level.isin([Level.MPIIO, Level.HDF5]) & _.self_ns.isnull())
-        return self._number(upper.count()) == 0
+        return self._number(_unrelated(self.profile)) == 0
 
     @cached_property
     def outer(self) -> ibis.Deferred:
-        """Condition: a call that the application itself made. Where no source tells, the calls of upper levels."""
-        if self.related:
-            return _.parent_level.isnull()
-        return _.level.isin([Level.MPIIO, Level.HDF5])
+        """See outer."""
+        return outer(self.related)
 
     @cached_property
     def resolution_ns(self) -> int:
@@ -211,33 +196,25 @@ class Survey:
     @cached_property
     def _fine_moments(self) -> ibis.Table | None:
         """passes.file_moments to `resolution_ns`, from which all else follows; None when that would be too large."""
-        each = self.profile.aggregate(
-            by=["file", "level", "kind", "parent_level"],
-            calls=_.calls.sum(),
-            steps=((_.last_ns.max() - _.first_ns.min()) // self.resolution_ns) + 1,
-        )
-        groups = self._number(ibis.least(each.calls, each.steps).sum())
+        groups = self._number(_groups_of_moments(self.profile, Given(self.resolution_ns)))
         if groups > self.settings.moment_groups:
             return None
-        return self.keep("fine_moments", self.directed(passes.file_moments(self.rows, self.resolution_ns)))
+        return self.keep("fine_moments", self.directed(passes.file_moments(self.rows, Given(self.resolution_ns))))
 
     @cached_property
     def moments(self) -> ibis.Table:
         """passes.moments in steps of `resolution_ns`."""
         fine = self._fine_moments
         if fine is None:
-            return self.keep("moments", self.directed(passes.moments(self.rows, self.resolution_ns)))
-        sums = {name: _[name].sum().cast("int64") for name in ("calls", "volume", "duration_ns", "late_ns")}
-        keys = ["level", "kind", "parent_level", "direction", "transfer", "bin"]
-        rows = fine.aggregate(by=keys, **sums, begin_ns=_.begin_ns.min(), end_ns=_.end_ns.max())
-        return self.keep("moments", rows)
+            return self.keep("moments", self.directed(passes.moments(self.rows, Given(self.resolution_ns))))
+        return self.keep("moments", _of_all_files(fine))
 
     @cached_property
     def file_resolution_ns(self) -> int:
         """To what times are merged per file."""
         if self._fine_moments is not None:
             return self.resolution_ns
-        files = self._number(self.profile.file.nunique())
+        files = self._number(_different(self.profile, "file"))
         return self._step(max(self.settings.moment_groups // max(2 * files, 1), 64))
 
     @cached_property
@@ -245,8 +222,10 @@ class Survey:
         """passes.file_moments of transfers, in steps of `file_resolution_ns`."""
         fine = self._fine_moments
         if fine is not None:
-            return fine.filter(_.file.notnull())
-        return self.keep("file_moments", self.directed(passes.transfer_moments(self.rows, self.file_resolution_ns)))
+            return self.keep("file_moments", _of_files(fine))
+        return self.keep(
+            "file_moments", self.directed(passes.transfer_moments(self.rows, Given(self.file_resolution_ns)))
+        )
 
     @cached_property
     def ending_step_ns(self) -> int:
@@ -257,7 +236,7 @@ class Survey:
     @cached_property
     def endings(self) -> ibis.Table:
         """passes.endings in steps of `ending_step_ns`."""
-        return self.keep("endings", passes.endings(self.rows, self.ending_step_ns))
+        return self.keep("endings", passes.endings(self.rows, Given(self.ending_step_ns)))
 
     @cached_property
     def activity_step_ns(self) -> int:
@@ -267,6 +246,128 @@ class Survey:
     def _step(self, bins: int) -> int:
         return 1 if self.calls <= self.settings.exact_calls else max(-(-self.end_ns // bins), 1)
 
-    def _number(self, value: ibis.Value) -> int:
-        found = value.to_pyarrow().as_py()
+    def _number(self, asked: Asked) -> int:
+        """The only one of an answer; 0 for null."""
+        found = asked.to_pyarrow()[0][0].as_py()
         return int(found) if found is not None else 0
+
+
+def any_row(rows: Rows) -> bool:
+    """Whether there is one at all."""
+    return len(_first(rows).to_pyarrow()) > 0
+
+
+@question
+def _first(rows: ibis.Table) -> ibis.Table:
+    return rows.limit(1)
+
+
+def outer(related: bool) -> ibis.Deferred:
+    """Condition: a call that the application itself made. Where no source tells, the calls of upper levels."""
+    return _.parent_level.isnull() if related else _.level.isin([Level.MPIIO, Level.HDF5])
+
+
+_without_setup = question(without_setup)
+
+
+@question
+def _directed(rows: ibis.Table, stdio_told: bool) -> ibis.Table:
+    return with_direction(rows, stdio_told=stdio_told)
+
+
+@question
+def _of_stdio_for_setup(calls: ibis.Table) -> ibis.Table:
+    inner = calls.filter((_.level == Level.STDIO) & _.parent_call.isin(SETUP))
+    return inner.select("process", "thread", "number", "parent_call")
+
+
+@question
+def _of_stdio(profile: ibis.Table) -> ibis.Table:
+    return tells_stdio(profile).aggregate(number=_.count())
+
+
+@question
+def _calls(profile: ibis.Table) -> ibis.Table:
+    return profile.aggregate(number=_.calls.sum())
+
+
+@question
+def _last_ns(profile: ibis.Table) -> ibis.Table:
+    return profile.aggregate(number=_.last_ns.max())
+
+
+@question
+def _different(profile: ibis.Table, column: str) -> ibis.Table:
+    return profile.aggregate(number=_[column].nunique())
+
+
+@question
+def _ranked(processes: ibis.Table) -> ibis.Table:
+    return processes.aggregate(number=_.rank.count())
+
+
+@question
+def _with_shown_rank(processes: ibis.Table) -> ibis.Table:
+    mpi = _.rank.max().over(ibis.window()).notnull()
+    return processes.mutate(shown_rank=ibis.coalesce(_.rank, ibis.ifelse(mpi, -1 - _.process, _.process)))
+
+
+@question
+def _outer_ns(profile: ibis.Table, related: bool) -> ibis.Table:
+    return profile.filter(outer(related)).aggregate(number=_.duration_ns.sum())
+
+
+@question
+def _levels(profile: ibis.Table) -> ibis.Table:
+    return profile.select("level", "parent_level").distinct()
+
+
+@question
+def _unrelated(profile: ibis.Table) -> ibis.Table:
+    upper = profile.filter(_.level.isin([Level.MPIIO, Level.HDF5]) & _.self_ns.isnull())
+    return upper.aggregate(number=_.count())
+
+
+@question
+def _lowest_bytes(profile: ibis.Table) -> ibis.Table:
+    of = {"low_process": "process", "low_file": "file", "low_level": "level", "low_kind": "kind"}
+    touched = profile.filter(_.low.notnull())
+    return touched.aggregate(by=list(of.values()), lowest=_.low.min()).rename(of)
+
+
+@question
+def _back_and_forth(profile: ibis.Table, least: float) -> ibis.Table:
+    sums = profile.filter(_.transfer & _.file.notnull()).aggregate(
+        by=["process", "file", "direction"],
+        **{name: _[name].sum().cast("int64") for name in ("consecutive", "forward", "backward")},
+    )
+    steps = _.consecutive + _.forward + _.backward
+    both = sums.filter((_.backward > 0) & (_.backward >= least * steps) & (_.forward >= least * steps))
+    return both.select("process", "file", "direction")
+
+
+@question
+def _mostly_rare(rare: ibis.Table, least: float) -> ibis.Table:
+    return rare.filter(_.share >= least).drop("share")
+
+
+@question
+def _groups_of_moments(profile: ibis.Table, resolution_ns: ibis.Value) -> ibis.Table:
+    each = profile.aggregate(
+        by=["file", "level", "kind", "parent_level"],
+        calls=_.calls.sum(),
+        steps=((_.last_ns.max() - _.first_ns.min()) // resolution_ns) + 1,
+    )
+    return each.aggregate(number=ibis.least(_.calls, _.steps).sum())
+
+
+@question
+def _of_all_files(moments: ibis.Table) -> ibis.Table:
+    sums = {name: _[name].sum().cast("int64") for name in ("calls", "volume", "duration_ns", "late_ns")}
+    keys = ["level", "kind", "parent_level", "direction", "transfer", "bin"]
+    return moments.aggregate(by=keys, **sums, begin_ns=_.begin_ns.min(), end_ns=_.end_ns.max())
+
+
+@question
+def _of_files(moments: ibis.Table) -> ibis.Table:
+    return moments.filter(_.file.notnull())

@@ -6,7 +6,8 @@ from typing import Annotated
 import ibis
 from ibis import _
 
-from halcyon.observe.analysis.survey import Survey
+from halcyon.database import question
+from halcyon.observe.analysis.survey import Survey, outer
 from halcyon.observe.result_columns import Column
 from halcyon.quantities import seconds, size
 
@@ -42,14 +43,6 @@ class TimeSpent:
 
 def times(survey: Survey) -> list[TimeSpent]:
     """By the time spent, the most first."""
-    rows = survey.profile.aggregate(
-        by=["level", "kind"],
-        calls=_.calls.sum().cast("int64"),
-        errors=_.errors.sum().cast("int64"),
-        bytes=ibis.ifelse(_.direction.notnull(), _.volume, 0).sum().cast("int64"),
-        **{name: _[name].sum().cast("int64") for name in ("duration_ns", "self_ns", "wait_ns")},
-    )
-    rows = rows.order_by([ibis.desc("duration_ns"), "level", "kind"])
     return [
         TimeSpent(
             level=row["level"],
@@ -61,8 +54,20 @@ def times(survey: Survey) -> list[TimeSpent]:
             self_s=None if row["self_ns"] is None else row["self_ns"] / 1e9,
             waited_s=row["wait_ns"] / 1e9,
         )
-        for row in rows.to_pyarrow().to_pylist()
+        for row in _times(survey.profile).to_pyarrow().to_pylist()
     ]
+
+
+@question
+def _times(profile: ibis.Table) -> ibis.Table:
+    rows = profile.aggregate(
+        by=["level", "kind"],
+        calls=_.calls.sum().cast("int64"),
+        errors=_.errors.sum().cast("int64"),
+        bytes=ibis.ifelse(_.direction.notnull(), _.volume, 0).sum().cast("int64"),
+        **{name: _[name].sum().cast("int64") for name in ("duration_ns", "self_ns", "wait_ns")},
+    )
+    return rows.order_by([ibis.desc("duration_ns"), "level", "kind"])
 
 
 @dataclass(frozen=True)
@@ -89,23 +94,6 @@ class RankTotal:
 
 def rank_totals(survey: Survey) -> list[RankTotal]:
     """By rank."""
-
-    def moved(direction: str) -> ibis.Value:
-        return ibis.ifelse(_.transfer & (_.direction == direction), _.volume, 0).sum().cast("int64")
-
-    def spent(condition: ibis.Deferred) -> ibis.Value:
-        return ibis.ifelse(survey.outer & condition, _.duration_ns, 0).sum().cast("int64")
-
-    sums = survey.profile.aggregate(
-        by="process",
-        calls=_.calls.sum().cast("int64"),
-        bytes_read=moved("read"),
-        bytes_written=moved("write"),
-        all_ns=spent(_.calls > 0),
-        read_ns=spent((_.direction == "read").fill_null(False)),
-        write_ns=spent((_.direction == "write").fill_null(False)),
-    )
-    named = sums.join(survey.processes.select("process", "host", "program", rank="shown_rank"), "process")
     return [
         RankTotal(
             rank=row["rank"],
@@ -120,5 +108,26 @@ def rank_totals(survey: Survey) -> list[RankTotal]:
             write_s=row["write_ns"] / 1e9,
             metadata_s=(row["all_ns"] - row["read_ns"] - row["write_ns"]) / 1e9,
         )
-        for row in named.order_by(["rank", "process"]).to_pyarrow().to_pylist()
+        for row in _rank_totals(survey.profile, survey.processes, survey.related).to_pyarrow().to_pylist()
     ]
+
+
+@question
+def _rank_totals(profile: ibis.Table, processes: ibis.Table, related: bool) -> ibis.Table:
+    def moved(direction: str) -> ibis.Value:
+        return ibis.ifelse(_.transfer & (_.direction == direction), _.volume, 0).sum().cast("int64")
+
+    def spent(condition: ibis.Deferred) -> ibis.Value:
+        return ibis.ifelse(outer(related) & condition, _.duration_ns, 0).sum().cast("int64")
+
+    sums = profile.aggregate(
+        by="process",
+        calls=_.calls.sum().cast("int64"),
+        bytes_read=moved("read"),
+        bytes_written=moved("write"),
+        all_ns=spent(_.calls > 0),
+        read_ns=spent((_.direction == "read").fill_null(False)),
+        write_ns=spent((_.direction == "write").fill_null(False)),
+    )
+    named = sums.join(processes.select("process", "host", "program", rank="shown_rank"), "process")
+    return named.order_by(["rank", "process"])

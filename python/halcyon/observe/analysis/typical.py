@@ -5,6 +5,8 @@ from dataclasses import dataclass
 import ibis
 from ibis import _
 
+from halcyon.database import Rows, question
+
 _TRIMMED = 0.05
 """The share of a group's calls, the longest ones, that says nothing about the others."""
 
@@ -34,8 +36,16 @@ class Typical:
         return self.calls * self.usual_s
 
 
-def typical(rows: ibis.Table, by: str) -> dict[int | str | None, Typical]:
+def typical(rows: Rows, by: str) -> dict[int | str | None, Typical]:
     """Of rows of Survey.durations, per value of the column `by`."""
+    return {
+        row[by]: Typical(row["calls"], row["median_ns"] / 1e9, row["usual_ns"] / 1e9, row["volume"] / row["calls"])
+        for row in _typical(rows, by).to_pyarrow().to_pylist()
+    }
+
+
+@question
+def _typical(rows: ibis.Table, by: str) -> ibis.Table:
     each = rows.aggregate(
         by=[by, "duration_class"],
         calls=_.calls.sum().cast("int64"),
@@ -49,20 +59,16 @@ def typical(rows: ibis.Table, by: str) -> dict[int | str | None, Typical]:
         middle=(2 * _.up_to >= _.every) & (2 * (_.up_to - _.calls) < _.every),
         kept=ibis.greatest(ibis.least(_.every * (1 - _TRIMMED) - (_.up_to - _.calls), _.calls), 0.0),
     )
-    sums = each.aggregate(
+    return each.aggregate(
         by=by,
         calls=_.calls.sum().cast("int64"),
         volume=_.volume.sum().cast("int64"),
         median_ns=_.mean_ns.max(where=_.middle),
         usual_ns=(_.mean_ns * _.kept).sum() / _.kept.sum(),
     )
-    return {
-        row[by]: Typical(row["calls"], row["median_ns"] / 1e9, row["usual_ns"] / 1e9, row["volume"] / row["calls"])
-        for row in sums.to_pyarrow().to_pylist()
-    }
 
 
-def of_same_sizes(own: ibis.Table, others: ibis.Table, enough: int) -> list[tuple[Typical, Typical | None]]:
+def of_same_sizes(own: Rows, others: Rows, enough: int) -> list[tuple[Typical, Typical | None]]:
     """Of rows of Survey.durations, per class of sizes: `own`, and `others` where these are `enough` to compare."""
     usual = {size: one for size, one in typical(others, "size_class").items() if one.calls >= enough}
     return [(one, usual.get(size)) for size, one in typical(own, "size_class").items()]

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import ibis
 from ibis import _
 
+from halcyon.database import question
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.call_table import collective_transfers
 from halcyon.observe.findings.finding import Evidence, Finding, found
@@ -40,14 +41,14 @@ def _find(answers: Answers, direction: str) -> list[Finding]:
     calls, volume = sum(one.calls for one in interleaved), sum(one.bytes for one in interleaved)
     spent = sum(one.seconds for one in interleaved)
     files = [one.file for one in interleaved]
-    saved = saving(answers, direction, _pieces(answers.survey.durations, direction).filter(_.file.isin(files)))
+    saved = saving(answers, direction, _pieces_of(answers.survey.durations, direction, tuple(files)))
     collective = all(one.collective for one in interleaved)
     verb = "write" if direction == Kind.WRITE else "read"
     methods = " or ".join(collective_methods(answers))
     return found(
         answers,
         key=f"collective-buffering-{verb}",
-        concerned=_pieces(answers.survey.profile, direction).filter(_.file.isin(files)),
+        concerned=_pieces_of(answers.survey.profile, direction, tuple(files)),
         seconds_lost=saved.seconds,
         spent_s=spent,
         title=f"Ranks {verb} interleaved pieces of a shared file, each on its own",
@@ -101,7 +102,29 @@ def _interleaved(answers: Answers, direction: str) -> list[_Interleaved]:
     if Level.MPIIO not in answers.survey.levels:
         return []
     settings = answers.settings
-    rows = _pieces(answers.survey.profile, direction)
+    sums = _sums(answers.survey.profile, direction, settings.many_calls, settings.overlap)
+    return [
+        _Interleaved(
+            file=row["file"],
+            processes=row["processes"],
+            calls=row["calls"],
+            bytes=row["volume"],
+            seconds=row["duration_ns"] / 1e9,
+            overlap=row["extents"] / row["extent"],
+            collective=row["collective"] > row["calls"] / 2,
+        )
+        for row in sums.to_pyarrow().to_pylist()
+    ]
+
+
+@question
+def _pieces_of(calls: ibis.Table, direction: str, files: tuple[int, ...]) -> ibis.Table:
+    return _pieces(calls, direction).filter(_.file.isin(files))
+
+
+@question
+def _sums(profile: ibis.Table, direction: str, many_calls: int, overlap: float) -> ibis.Table:
+    rows = _pieces(profile, direction)
     all_call = _.parent_call.isin(sorted(collective_transfers()))
     each = rows.aggregate(
         by=["file", "process"],
@@ -125,19 +148,8 @@ def _interleaved(answers: Answers, direction: str) -> list[_Interleaved]:
     )
     sums = sums.filter(
         (_.users > 1)
-        & (_.calls >= settings.many_calls)
-        & (_.extents >= settings.overlap * _.extent)
+        & (_.calls >= many_calls)
+        & (_.extents >= overlap * _.extent)
         & (_.volume < _.calls * (LARGE // 2))
     )
-    return [
-        _Interleaved(
-            file=row["file"],
-            processes=row["processes"],
-            calls=row["calls"],
-            bytes=row["volume"],
-            seconds=row["duration_ns"] / 1e9,
-            overlap=row["extents"] / row["extent"],
-            collective=row["collective"] > row["calls"] / 2,
-        )
-        for row in sums.order_by("file").to_pyarrow().to_pylist()
-    ]
+    return sums.order_by("file")

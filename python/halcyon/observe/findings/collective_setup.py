@@ -5,6 +5,7 @@ from functools import cache
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.call_table import functions, mpiio_transfers, spellings_of
 from halcyon.observe.findings.finding import Evidence, Finding, found
+from halcyon.observe.findings.mpiio_calls import calls_of, files_of
 from halcyon.observe.findings.mpiio_means import of_mpiio
 from halcyon.observe.schema import Kind, Level
 from halcyon.quantities import percent, plural
@@ -34,9 +35,8 @@ def find(answers: Answers) -> list[Finding]:
     ranks = max(answers.survey.ranks, 1)
     if worst.calls < settings.setup_calls * ranks and lost < settings.grave_seconds * worst.calls:
         return []  # once for each file, and fast: the run hardly moves any data
-    rows = answers.survey.profile
-    mine = rows.filter((rows.level == Level.MPIIO) & rows.call.isin([one.function for one in own]))
-    files = mine.filter(mine.file.notnull()).select("file").distinct().to_pyarrow().column("file").to_pylist()
+    mine = calls_of(answers.survey.profile, tuple(one.function for one in own))
+    files = files_of(mine).to_pyarrow().column("file").to_pylist()
     return found(
         answers,
         key="collective-setup",

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import ibis
 from ibis import _
 
+from halcyon.database import question
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.analysis.volumes import READ, WRITE
 from halcyon.observe.findings.finding import Evidence, Finding, found
@@ -74,7 +75,7 @@ def find(answers: Answers) -> list[Finding]:
 def where_at_work(answers: Answers) -> list[str]:
     """A sentence for each file whose writes are sieved, be that a finding or none."""
     said = []
-    names = {row["file"]: row["path"] for row in answers.survey.files.select("file", "path").to_pyarrow().to_pylist()}
+    names = {row["file"]: row["path"] for row in _paths(answers.survey.files).to_pyarrow().to_pylist()}
     for one in _sieved(answers):
         spent = (one.read_s + one.lock_s) / one.seconds if one.seconds else 0.0
         if one.read_calls < answers.settings.sieving_reads:
@@ -179,7 +180,7 @@ def _finding(
     return found(
         answers,
         key=key,
-        concerned=_inside_writes(answers).filter((_.direction == READ) & _.file.isin([one.file for one in sieved])),
+        concerned=_reads_inside_writes(answers.survey.profile, tuple(one.file for one in sieved)),
         seconds_lost=read_s + lock_s + surplus_s,
         spent_s=total,
         title=title,
@@ -208,9 +209,18 @@ def _finding(
     )
 
 
-def _inside_writes(answers: Answers) -> ibis.Table:
+@question
+def _paths(files: ibis.Table) -> ibis.Table:
+    return files.select("file", "path")
+
+
+@question
+def _reads_inside_writes(profile: ibis.Table, files: tuple[int, ...]) -> ibis.Table:
+    return _inside_writes(profile).filter((_.direction == READ) & _.file.isin(files))
+
+
+def _inside_writes(profile: ibis.Table) -> ibis.Table:
     """What MPI-IO's writes are made of."""
-    profile = answers.survey.profile
     writers = profile.filter((_.level == Level.MPIIO) & (_.direction == WRITE)).select("call").distinct()
     below = profile.filter((_.parent_level == Level.MPIIO) & _.file.notnull())
     return below.semi_join(writers, profile.parent_call == writers.call)
@@ -219,9 +229,32 @@ def _inside_writes(answers: Answers) -> ibis.Table:
 def _sieved(answers: Answers) -> list[_Sieved]:
     if Level.MPIIO not in answers.survey.levels:
         return []
-    profile = answers.survey.profile
+    pieces = piece_bytes(answers)
+    return [
+        _Sieved(
+            file=row["file"],
+            ranks=sorted({answers.shown_ranks.get(process, process) for process in row["processes"] or []}),
+            asked=row["asked"],
+            seconds=row["duration_ns"] / 1e9,
+            read_calls=row["read_calls"],
+            empty_reads=row["empty_reads"],
+            read_bytes=row["read_bytes"],
+            read_s=row["read_ns"] / 1e9,
+            lock_s=row["lock_ns"] / 1e9,
+            written=row["written"],
+            write_s=row["write_ns"] / 1e9,
+            extent=row["extent"] or 0,
+            application_reads=row["application_reads"],
+            piece_bytes=pieces.get(row["file"]),
+        )
+        for row in _sums(answers.survey.profile).to_pyarrow().to_pylist()
+    ]
+
+
+@question
+def _sums(profile: ibis.Table) -> ibis.Table:
     outer = (_.level == Level.MPIIO) & (_.parent_level != Level.MPIIO).fill_null(True)
-    below = _inside_writes(answers)
+    below = _inside_writes(profile)
 
     def total(condition: ibis.Deferred, column: str) -> ibis.Value:
         return ibis.ifelse(condition, _[column], 0).sum().cast("int64")
@@ -247,24 +280,4 @@ def _sieved(answers: Answers) -> list[_Sieved]:
         duration_ns=total(_.direction == WRITE, "duration_ns"),
         application_reads=total(_.direction == READ, "calls"),
     )
-    pieces = piece_bytes(answers)
-    rows = parts.join(asked, "file").order_by("file").to_pyarrow().to_pylist()
-    return [
-        _Sieved(
-            file=row["file"],
-            ranks=sorted({answers.shown_ranks.get(process, process) for process in row["processes"] or []}),
-            asked=row["asked"],
-            seconds=row["duration_ns"] / 1e9,
-            read_calls=row["read_calls"],
-            empty_reads=row["empty_reads"],
-            read_bytes=row["read_bytes"],
-            read_s=row["read_ns"] / 1e9,
-            lock_s=row["lock_ns"] / 1e9,
-            written=row["written"],
-            write_s=row["write_ns"] / 1e9,
-            extent=row["extent"] or 0,
-            application_reads=row["application_reads"],
-            piece_bytes=pieces.get(row["file"]),
-        )
-        for row in rows
-    ]
+    return parts.join(asked, "file").order_by("file")

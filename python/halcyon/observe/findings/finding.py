@@ -8,6 +8,7 @@ from typing import Annotated, Self
 import ibis
 from ibis import _
 
+from halcyon.database import Rows, question
 from halcyon.errors import InternalError
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.result_columns import Column, derived
@@ -110,19 +111,29 @@ class Finding:
     )
 
 
-def when(rows: ibis.Table) -> Span | None:
+def when(rows: Rows) -> Span | None:
     """From the first to the last call of rows of Survey.profile."""
-    ends = rows.aggregate(first=_.first_ns.min(), last=_.last_ns.max()).to_pyarrow().to_pylist()[0]
+    ends = _ends(rows).to_pyarrow().to_pylist()[0]
     return _span(ends["first"], ends["last"])
 
 
-def worst(rows: ibis.Table) -> Span | None:
+@question
+def _ends(rows: ibis.Table) -> ibis.Table:
+    return rows.aggregate(first=_.first_ns.min(), last=_.last_ns.max())
+
+
+def worst(rows: Rows) -> Span | None:
     """The calls of rows of Survey.profile on the file in which they took longest."""
+    longest = _longest(rows).to_pyarrow().to_pylist()
+    return _span(longest[0]["first"], longest[0]["last"], longest[0]["file"]) if longest else None
+
+
+@question
+def _longest(rows: ibis.Table) -> ibis.Table:
     each = rows.filter(_.file.notnull()).aggregate(
         by="file", first=_.first_ns.min(), last=_.last_ns.max(), spent=_.duration_ns.sum()
     )
-    longest = each.filter(_.first.notnull()).order_by([ibis.desc("spent"), "file"]).limit(1).to_pyarrow().to_pylist()
-    return _span(longest[0]["first"], longest[0]["last"], longest[0]["file"]) if longest else None
+    return each.filter(_.first.notnull()).order_by([ibis.desc("spent"), "file"]).limit(1)
 
 
 def _span(first_ns: int | None, last_ns: int | None, file: int | None = None) -> Span | None:
@@ -152,9 +163,14 @@ _CLOCK_S = 1e-9
 """Of times, which are whole nanoseconds."""
 
 
-def time_spent(rows: ibis.Table) -> float:
+def time_spent(rows: Rows) -> float:
     """Seconds in calls of rows of Survey.profile or Survey.durations, in sum over processes."""
-    return float(rows.duration_ns.sum().to_pyarrow().as_py() or 0) / 1e9
+    return float(_spent(rows).to_pyarrow()["ns"][0].as_py() or 0) / 1e9
+
+
+@question
+def _spent(rows: ibis.Table) -> ibis.Table:
+    return rows.aggregate(ns=_.duration_ns.sum())
 
 
 def found(
@@ -165,7 +181,7 @@ def found(
     spent_s: float,
     ranks: Iterable[int] = (),
     files: Sequence[int] = (),
-    concerned: ibis.Table | None = None,
+    concerned: Rows | None = None,
     **values: object,
 ) -> list[Finding]:
     """One finding, or none when it is not worth a line. `ranks` below 0 (processes beside MPI's) are left out.

@@ -1,35 +1,34 @@
 """Syncs that block writers again and again."""
 
+import ibis
 from ibis import _
 
+from halcyon.database import question
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.analysis.typical import typical
 from halcyon.observe.analysis.volumes import without_backends
 from halcyon.observe.findings.finding import Evidence, Finding, found, time_spent
+from halcyon.observe.findings.large_transfers import sums_of_pairs
 from halcyon.observe.schema import Kind, Level
 
 
 def find(answers: Answers) -> list[Finding]:
     """One finding at most."""
     settings = answers.settings
-    low = without_backends(answers.survey.profile).filter(_.level.isin([Level.POSIX, Level.STDIO]))
-    syncs = low.filter((_.kind == Kind.SYNC) & (_.level == Level.POSIX))
-    each = syncs.aggregate(
-        by=["file", "process"], calls=_.calls.sum().cast("int64"), duration_ns=_.duration_ns.sum().cast("int64")
-    )
-    rows = each.to_pyarrow().to_pylist()
+    syncs = _syncs(answers.survey.profile)
+    rows = sums_of_pairs(syncs).to_pyarrow().to_pylist()
     calls, spent = sum(row["calls"] for row in rows), sum(row["duration_ns"] for row in rows) / 1e9
     if calls < settings.sync_calls:
         return []
-    writes = low.filter(_.transfer & (_.direction == Kind.WRITE))
+    writes = _writes(answers.survey.profile)
     write_s = time_spent(writes)
-    written = int(writes.calls.sum().to_pyarrow().as_py() or 0)
+    written = int(_calls(writes).to_pyarrow()["calls"][0].as_py() or 0)
     if calls < settings.syncs_per_write * written or spent < settings.sync_share * (spent + write_s):
         return []
     # One sync at the end of a checkpoint is what it should be.
-    timed = without_backends(answers.survey.durations).filter((_.kind == Kind.SYNC) & (_.level == Level.POSIX))
+    timed = _syncs(answers.survey.durations)
     usual = typical(timed, "file")
-    again = timed.aggregate(by=["file", "process"], calls=_.calls.sum().cast("int64")).to_pyarrow().to_pylist()
+    again = sums_of_pairs(timed).to_pyarrow().to_pylist()
     lost = sum((row["calls"] - 1) * usual[row["file"]].usual_s for row in again)
     return found(
         answers,
@@ -64,3 +63,19 @@ def find(answers: Answers) -> list[Finding]:
         files=sorted({row["file"] for row in rows if row["file"] is not None}),
         ranks=sorted({answers.shown_ranks.get(row["process"], row["process"]) for row in rows}),
     )
+
+
+@question
+def _syncs(rows: ibis.Table) -> ibis.Table:
+    return without_backends(rows).filter((_.kind == Kind.SYNC) & (_.level == Level.POSIX))
+
+
+@question
+def _writes(profile: ibis.Table) -> ibis.Table:
+    low = without_backends(profile).filter(_.level.isin([Level.POSIX, Level.STDIO]))
+    return low.filter(_.transfer & (_.direction == Kind.WRITE))
+
+
+@question
+def _calls(rows: ibis.Table) -> ibis.Table:
+    return rows.aggregate(calls=_.calls.sum())

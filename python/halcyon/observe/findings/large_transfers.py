@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import ibis
 from ibis import _
 
+from halcyon.database import Rows, question
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.analysis.typical import typical
 from halcyon.quantities import rate
@@ -21,7 +22,7 @@ class Saving:
     estimate: str
 
 
-def saving(answers: Answers, direction: str, rows: ibis.Table) -> Saving:
+def saving(answers: Answers, direction: str, rows: Rows) -> Saving:
     """If the transfers of these rows of Survey.durations were made in pieces of 1 MiB.
 
     Measured by the large transfers of the same run, where it has some; else at most, as if a large one took no longer
@@ -31,10 +32,7 @@ def saving(answers: Answers, direction: str, rows: ibis.Table) -> Saving:
     own = typical(rows, "size_class").values()
     usual = sum(one.total_s for one in own)
     volume = sum(one.calls * one.bytes for one in own)
-    half = (LARGE // 2).bit_length() - 1
-    large = typical(
-        answers.survey.durations.filter(_.transfer & (_.direction == direction) & (_.size_class >= half)), "size_class"
-    ).values()
+    large = typical(_large_ones(answers.survey.durations, direction), "size_class").values()
     measured_s = sum(one.total_s for one in large)
     if sum(one.calls for one in large) >= answers.settings.large_calls and measured_s:
         measured = sum(one.calls * one.bytes for one in large) / measured_s
@@ -45,7 +43,25 @@ def saving(answers: Answers, direction: str, rows: ibis.Table) -> Saving:
     return Saving(left, text)
 
 
-def small(answers: Answers) -> ibis.Deferred:
-    """Condition on rows of the profile, or of Survey.durations: transfers below settings.small_bytes."""
-    bound = answers.settings.small_bytes.bit_length() - 1
-    return _.transfer & (_.size_class < bound)
+@question
+def _large_ones(durations: ibis.Table, direction: str) -> ibis.Table:
+    half = (LARGE // 2).bit_length() - 1
+    return durations.filter(_.transfer & (_.direction == direction) & (_.size_class >= half))
+
+
+@question
+def small_ones(rows: ibis.Table, direction: str, small_bytes: int) -> ibis.Table:
+    """Of rows of the profile, or of Survey.durations: transfers below so many bytes."""
+    bound = small_bytes.bit_length() - 1
+    return rows.filter(_.transfer & (_.direction == direction) & (_.size_class < bound))
+
+
+@question
+def sums_of_pairs(rows: ibis.Table) -> ibis.Table:
+    """Of rows of the profile: sums per file and process."""
+    return rows.aggregate(
+        by=["file", "process"],
+        calls=_.calls.sum().cast("int64"),
+        volume=_.volume.sum().cast("int64"),
+        duration_ns=_.duration_ns.sum().cast("int64"),
+    )

@@ -3,8 +3,10 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
+import ibis
 from ibis import _
 
+from halcyon.database import question
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.analysis.metadata import at_the_door
 from halcyon.observe.analysis.typical import typical
@@ -27,21 +29,13 @@ def find(answers: Answers) -> list[Finding]:
         return []
     if load.seconds < settings.metadata_share * answers.io_s:
         return []
-    asked = at_the_door(answers.survey.profile)
-    sums = asked.aggregate(
-        by=["kind", "process", "file"],
-        calls=_.calls.sum().cast("int64"),
-        duration_ns=_.duration_ns.sum().cast("int64"),
-    )
-    rows = sums.to_pyarrow().to_pylist()
+    asked = _asked(answers.survey.profile)
+    rows = _sums(asked).to_pyarrow().to_pylist()
     # Calls without a file (a path that is not there) repeat nothing that is known. The first question about a file may
     # take longer than all that repeat it.
-    timed = at_the_door(answers.survey.durations)
+    timed = _asked(answers.survey.durations)
     usual = typical(timed, "kind")
-    repeats = timed.filter(_.file.notnull()).aggregate(
-        by=["kind", "process", "file"], again=_.calls.sum().cast("int64") - 1
-    )
-    again = sum(row["again"] * usual[row["kind"]].usual_s for row in repeats.to_pyarrow().to_pylist())
+    again = sum(row["again"] * usual[row["kind"]].usual_s for row in _repeats(timed).to_pyarrow().to_pylist())
     whole = sum(one.total_s for one in usual.values())
     repeated = again >= whole / 2
     parallel = bool(answers.survey.dataset.info.ranks)
@@ -81,6 +75,25 @@ def find(answers: Answers) -> list[Finding]:
         ],
         files=_by_time(rows)[:1000],
         ranks=sorted({answers.shown_ranks.get(row["process"], row["process"]) for row in rows}),
+    )
+
+
+_asked = question(at_the_door)
+
+
+@question
+def _sums(asked: ibis.Table) -> ibis.Table:
+    return asked.aggregate(
+        by=["kind", "process", "file"],
+        calls=_.calls.sum().cast("int64"),
+        duration_ns=_.duration_ns.sum().cast("int64"),
+    )
+
+
+@question
+def _repeats(asked: ibis.Table) -> ibis.Table:
+    return asked.filter(_.file.notnull()).aggregate(
+        by=["kind", "process", "file"], again=_.calls.sum().cast("int64") - 1
     )
 
 

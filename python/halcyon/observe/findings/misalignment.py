@@ -3,6 +3,7 @@
 import ibis
 from ibis import _
 
+from halcyon.database import question
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.analysis.typical import of_same_sizes
 from halcyon.observe.findings.finding import Evidence, Finding, found
@@ -18,21 +19,10 @@ def find(answers: Answers) -> list[Finding]:
 
 def _find(answers: Answers, direction: str) -> list[Finding]:
     settings = answers.settings
-    moves = answers.survey.profile.filter(_.transfer & (_.direction == direction) & _.file.notnull())
-    rows = moves.filter(_.aligned.notnull()).aggregate(
-        by="file",
-        alignable=_.calls.sum().cast("int64"),
-        **{
-            f"unaligned_{name}": ibis.ifelse(_.aligned, 0, _[name]).sum().cast("int64")
-            for name in ("calls", "volume", "duration_ns", "crossing")
-        },
-        users=_.process.nunique(),
-        consecutive=_.consecutive.sum().cast("int64"),
-    )
-    blocks = answers.survey.files.select("file", "block_bytes")
+    profile = answers.survey.profile
     own = [
         row
-        for row in rows.left_join(blocks, "file").order_by("file").to_pyarrow().to_pylist()
+        for row in _alignable(profile, answers.survey.files, direction).to_pyarrow().to_pylist()
         if row["unaligned_calls"] >= settings.many_calls
         and row["unaligned_calls"] >= settings.unaligned_share * row["alignable"]
         and _could_be_aligned(row, settings.unaligned_share)
@@ -49,7 +39,7 @@ def _find(answers: Answers, direction: str) -> list[Finding]:
     return found(
         answers,
         key=f"misaligned-{direction}s",
-        concerned=moves.filter(~_.aligned & _.file.isin([row["file"] for row in own])),
+        concerned=_unaligned(profile, direction, tuple(row["file"] for row in own)),
         seconds_lost=lost,
         spent_s=spent,
         title=f"{'Writes' if direction == Kind.WRITE else 'Reads'} begin off the file system's blocks",
@@ -79,6 +69,32 @@ def _find(answers: Answers, direction: str) -> list[Finding]:
     )
 
 
+@question
+def _alignable(profile: ibis.Table, files: ibis.Table, direction: str) -> ibis.Table:
+    moves = profile.filter(_.transfer & (_.direction == direction) & _.file.notnull() & _.aligned.notnull())
+    rows = moves.aggregate(
+        by="file",
+        alignable=_.calls.sum().cast("int64"),
+        **{
+            f"unaligned_{name}": ibis.ifelse(_.aligned, 0, _[name]).sum().cast("int64")
+            for name in ("calls", "volume", "duration_ns", "crossing")
+        },
+        users=_.process.nunique(),
+        consecutive=_.consecutive.sum().cast("int64"),
+    )
+    return rows.left_join(files.select("file", "block_bytes"), "file").order_by("file")
+
+
+@question
+def _unaligned(rows: ibis.Table, direction: str, files: tuple[int, ...]) -> ibis.Table:
+    return rows.filter(_.transfer & (_.direction == direction) & ~_.aligned & _.file.isin(files))
+
+
+@question
+def _aligned(rows: ibis.Table, direction: str) -> ibis.Table:
+    return rows.filter(_.transfer & (_.direction == direction) & _.aligned)
+
+
 _NO_COMPARISON = "not estimated: this run has no aligned transfers of such sizes to compare with"
 
 
@@ -96,9 +112,9 @@ def _in_one_stream(row: dict[str, int]) -> bool:
 
 def _lost(answers: Answers, direction: str, files: list[int]) -> tuple[float | None, str]:
     """By the aligned transfers of the same run, direction and size, where there are enough."""
-    every = answers.survey.durations.filter(_.transfer & (_.direction == direction))
+    every = answers.survey.durations
     sizes = of_same_sizes(
-        every.filter(~_.aligned & _.file.isin(files)), every.filter(_.aligned), answers.settings.server_calls
+        _unaligned(every, direction, tuple(files)), _aligned(every, direction), answers.settings.server_calls
     )
     both = [(own, usual) for own, usual in sizes if usual]
     if not both:

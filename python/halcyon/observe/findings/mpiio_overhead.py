@@ -10,6 +10,7 @@ from halcyon.observe.analysis.mpiio_own import MpiIoOwn
 from halcyon.observe.call_table import collective_transfers, mpiio_transfers
 from halcyon.observe.findings.counted import records
 from halcyon.observe.findings.finding import Evidence, Finding, found
+from halcyon.observe.findings.mpiio_calls import calls_of, files_of
 from halcyon.observe.findings.mpiio_means import of_mpiio, other_component
 from halcyon.observe.mpi_library import MpiIo
 from halcyon.observe.schema import Kind, Level
@@ -32,9 +33,8 @@ def _of_functions(answers: Answers, direction: str) -> list[Finding]:
         return []
     worst = max(own, key=lambda one: _inside(answers, one))
     collective = worst.function in collective_transfers()
-    rows = answers.survey.profile
-    mine = rows.filter((_.level == Level.MPIIO) & _.call.isin([one.function for one in own]))
-    files = mine.filter(mine.file.notnull()).select("file").distinct().to_pyarrow().column("file").to_pylist()
+    mine = calls_of(answers.survey.profile, tuple(one.function for one in own))
+    files = files_of(mine).to_pyarrow().column("file").to_pylist()
     return _finding(
         answers,
         direction,

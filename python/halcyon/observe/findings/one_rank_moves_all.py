@@ -1,7 +1,9 @@
 """One rank, usually rank 0, that reads or writes for all others."""
 
+import ibis
 from ibis import _
 
+from halcyon.database import question
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.call_table import collective_transfers
 from halcyon.observe.findings.finding import Evidence, Finding, found
@@ -18,19 +20,8 @@ def find(answers: Answers) -> list[Finding]:
 
 
 def _find(answers: Answers, direction: str) -> list[Finding]:
-    # What data sieving reads for a write is no reading of the application's.
-    other = Kind.WRITE if direction == Kind.READ else Kind.READ
-    sieved = (_.parent_level == Level.MPIIO) & _.parent_call.re_search(str(other))
-    rows = answers.survey.profile.filter(_.transfer & (_.direction == direction) & ~sieved.fill_null(False))
-    sums = rows.aggregate(
-        by="process",
-        calls=_.calls.sum().cast("int64"),
-        volume=_.volume.sum().cast("int64"),
-        duration_ns=_.duration_ns.sum().cast("int64"),
-        gathered=_.parent_call.isin(sorted(collective_transfers())).fill_null(False).any(),
-        files=_.file.collect(distinct=True),
-    )
-    each = sums.to_pyarrow().to_pylist()
+    rows = _transfers(answers.survey.profile, direction)
+    each = _sums(rows).to_pyarrow().to_pylist()
     total = sum(row["volume"] for row in each)
     if not total:
         return []
@@ -46,7 +37,7 @@ def _find(answers: Answers, direction: str) -> list[Finding]:
     return found(
         answers,
         key=f"one-rank-{verb}",
-        concerned=rows.filter(_.process == most["process"]),
+        concerned=_of_process(rows, most["process"]),
         spent_s=spent,
         seconds_lost=spent * (1 - 1 / (len(hosts) if most["gathered"] else ranks)),
         title=f"Rank {rank} {verb} nearly everything",
@@ -72,3 +63,28 @@ def _find(answers: Answers, direction: str) -> list[Finding]:
         files=sorted(file for file in most["files"] or [] if file is not None),
         ranks=[rank],
     )
+
+
+@question
+def _transfers(profile: ibis.Table, direction: str) -> ibis.Table:
+    """Data sieving's reads for a write are none of the application's."""
+    other = Kind.WRITE if direction == Kind.READ else Kind.READ
+    sieved = (_.parent_level == Level.MPIIO) & _.parent_call.re_search(str(other))
+    return profile.filter(_.transfer & (_.direction == direction) & ~sieved.fill_null(False))
+
+
+@question
+def _sums(rows: ibis.Table) -> ibis.Table:
+    return rows.aggregate(
+        by="process",
+        calls=_.calls.sum().cast("int64"),
+        volume=_.volume.sum().cast("int64"),
+        duration_ns=_.duration_ns.sum().cast("int64"),
+        gathered=_.parent_call.isin(sorted(collective_transfers())).fill_null(False).any(),
+        files=_.file.collect(distinct=True),
+    )
+
+
+@question
+def _of_process(rows: ibis.Table, process: int) -> ibis.Table:
+    return rows.filter(_.process == process)

@@ -4,6 +4,7 @@ import ibis
 import pyarrow as pa
 from ibis import _
 
+from halcyon.database import question
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.findings.finding import Evidence, Finding, found
 from halcyon.observe.findings.large_transfers import saving
@@ -23,14 +24,13 @@ def _find(answers: Answers, direction: str) -> list[Finding]:
     files = sorted({row["file"] for row in own})
     columns = {name: pa.array([row[name] for row in own], pa.int32()) for name in ("process", "file")}
     random = ibis.memtable(pa.table(columns))
-    timed = answers.survey.durations.filter(_.transfer & (_.direction == direction))
-    saved = saving(answers, direction, timed.semi_join(random, ["process", "file"]))
+    saved = saving(answers, direction, _of(answers.survey.durations, direction, random))
     spent = sum(row["duration_ns"] for row in own) / 1e9
     noun = f"{direction}s"
     return found(
         answers,
         key=f"random-{noun}",
-        concerned=_transfers(answers, direction).semi_join(random, ["process", "file"]),
+        concerned=_of(answers.survey.profile, direction, random),
         seconds_lost=saved.seconds,
         spent_s=spent,
         title=f"Small {noun} are in random order",
@@ -70,20 +70,27 @@ def _find(answers: Answers, direction: str) -> list[Finding]:
     )
 
 
-def _transfers(answers: Answers, direction: str) -> ibis.Table:
-    return answers.survey.profile.filter(_.transfer & (_.direction == direction) & _.file.notnull())
-
-
 def _random(answers: Answers, direction: str) -> list[dict[str, int]]:
     """Sums per file and process of those that are random."""
-    sums = _transfers(answers, direction).aggregate(
+    survey, settings = answers.survey, answers.settings
+    found = _random_pairs(survey.profile, survey.disordered, direction, settings.many_calls)
+    rows: list[dict[str, int]] = found.to_pyarrow().to_pylist()
+    return rows
+
+
+@question
+def _of(rows: ibis.Table, direction: str, pairs: ibis.Table) -> ibis.Table:
+    return rows.filter(_.transfer & (_.direction == direction)).semi_join(pairs, ["process", "file"])
+
+
+@question
+def _random_pairs(profile: ibis.Table, disordered: ibis.Table, direction: str, many: int) -> ibis.Table:
+    sums = profile.filter(_.transfer & (_.direction == direction) & _.file.notnull()).aggregate(
         by=["file", "process"],
         **{
             name: _[name].sum().cast("int64")
             for name in ("calls", "volume", "duration_ns", "consecutive", "forward", "backward")
         },
     )
-    disordered = answers.survey.disordered.filter(_.direction == direction)
-    jumps = sums.semi_join(disordered, ["file", "process"]).filter(_.calls >= answers.settings.many_calls)
-    rows: list[dict[str, int]] = jumps.order_by(["file", "process"]).to_pyarrow().to_pylist()
-    return rows
+    jumps = sums.semi_join(disordered.filter(_.direction == direction), ["file", "process"])
+    return jumps.filter(_.calls >= many).order_by(["file", "process"])

@@ -1,7 +1,9 @@
 """Reads of what the same process overwrites next, by the application itself."""
 
+import ibis
 from ibis import _
 
+from halcyon.database import question
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.analysis.volumes import READ
 from halcyon.observe.findings.finding import Evidence, Finding, examined, found, time_spent
@@ -19,8 +21,8 @@ def find(answers: Answers) -> list[Finding]:
     locked = sum(one.locked for one in own)
     lock_s = sum(one.lock_s for one in own if one.locked)
     files = sorted({one.file for one in own})
-    calls = answers.survey.profile.filter(_.file.isin(files))
-    reads, locks = calls.filter(_.direction == READ), calls.filter(_.kind.isin([Kind.LOCK, Kind.UNLOCK]))
+    profile = answers.survey.profile
+    reads, locks = _reads(profile, tuple(files)), _locks(profile, tuple(files))
     return found(
         answers,
         key="read-modify-write",
@@ -52,3 +54,13 @@ def find(answers: Answers) -> list[Finding]:
         files=files,
         ranks=sorted({rank for one in own for rank in one.ranks}),
     )
+
+
+@question
+def _reads(profile: ibis.Table, files: tuple[int, ...]) -> ibis.Table:
+    return profile.filter(_.file.isin(files) & (_.direction == READ))
+
+
+@question
+def _locks(profile: ibis.Table, files: tuple[int, ...]) -> ibis.Table:
+    return profile.filter(_.file.isin(files) & _.kind.isin([Kind.LOCK, Kind.UNLOCK]))

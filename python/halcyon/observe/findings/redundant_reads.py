@@ -1,7 +1,9 @@
 """Bytes that are read again though nobody wrote in between."""
 
+import ibis
 from ibis import _
 
+from halcyon.database import question
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.analysis.typical import typical
 from halcyon.observe.analysis.volumes import READ
@@ -24,9 +26,9 @@ def find(answers: Answers) -> list[Finding]:
     every = sum(one.bytes_read for one in answers.files)
     if not total or sum(again.values()) < answers.settings.again_share * every:
         return []
-    of_these = _.transfer & (_.direction == READ) & _.file.isin(sorted(again))
-    reads = answers.survey.profile.filter(of_these)
-    usual = typical(answers.survey.durations.filter(of_these), "file")
+    of_these = tuple(sorted(again))
+    reads = _reads(answers.survey.profile, of_these)
+    usual = typical(_reads(answers.survey.durations, of_these), "file")
     lost = sum(
         usual[file].total_s * volume / read[file].bytes_read
         for file, volume in again.items()
@@ -68,3 +70,8 @@ def find(answers: Answers) -> list[Finding]:
         files=sorted(again),
         ranks=sorted({rank for file in again if file in read for rank in read[file].ranks}),
     )
+
+
+@question
+def _reads(rows: ibis.Table, files: tuple[int, ...]) -> ibis.Table:
+    return rows.filter(_.transfer & (_.direction == READ) & _.file.isin(files))

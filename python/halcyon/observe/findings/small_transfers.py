@@ -1,10 +1,12 @@
 """Many small reads or writes."""
 
+import ibis
 from ibis import _
 
+from halcyon.database import question
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.findings.finding import Evidence, Finding, found
-from halcyon.observe.findings.large_transfers import saving, small
+from halcyon.observe.findings.large_transfers import saving, small_ones, sums_of_pairs
 from halcyon.observe.schema import Kind
 from halcyon.quantities import percent
 
@@ -16,23 +18,16 @@ def find(answers: Answers) -> list[Finding]:
 
 def _find(answers: Answers, direction: str) -> list[Finding]:
     settings = answers.settings
-    rows = answers.survey.profile.filter(_.transfer & (_.direction == direction))
-    little = rows.filter(small(answers))
-    few = little.aggregate(
-        by=["file", "process"],
-        calls=_.calls.sum().cast("int64"),
-        volume=_.volume.sum().cast("int64"),
-        duration_ns=_.duration_ns.sum().cast("int64"),
-    )
-    own = few.to_pyarrow().to_pylist()
+    little = small_ones(answers.survey.profile, direction, settings.small_bytes)
+    own = sums_of_pairs(little).to_pyarrow().to_pylist()
     calls, volume = sum(row["calls"] for row in own), sum(row["volume"] for row in own)
     spent = sum(row["duration_ns"] for row in own) / 1e9
     if calls < settings.many_calls:
         return []
-    every = int(rows.calls.sum().to_pyarrow().as_py() or 0)
+    every = int(_every(answers.survey.profile, direction).to_pyarrow()["calls"][0].as_py() or 0)
     if calls < settings.small_share * every:
         return []
-    saved = saving(answers, direction, answers.survey.durations.filter((_.direction == direction) & small(answers)))
+    saved = saving(answers, direction, small_ones(answers.survey.durations, direction, settings.small_bytes))
     verb, noun = ("written", "writes") if direction == Kind.WRITE else ("read", "reads")
     return found(
         answers,
@@ -61,3 +56,8 @@ def _find(answers: Answers, direction: str) -> list[Finding]:
         files=sorted({row["file"] for row in own if row["file"] is not None}),
         ranks=sorted({answers.shown_ranks.get(row["process"], row["process"]) for row in own}),
     )
+
+
+@question
+def _every(profile: ibis.Table, direction: str) -> ibis.Table:
+    return profile.filter(_.transfer & (_.direction == direction)).aggregate(calls=_.calls.sum())

@@ -3,22 +3,20 @@
 import ibis
 from ibis import _
 
+from halcyon.database import question
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.analysis.typical import of_same_sizes
 from halcyon.observe.analysis.volumes import WRITE
 from halcyon.observe.findings.finding import Evidence, Finding, found, time_spent
+from halcyon.observe.findings.large_transfers import sums_of_pairs
 
 
 def find(answers: Answers) -> list[Finding]:
     """One finding at most."""
     settings = answers.settings
-    writes = answers.survey.profile.filter(_.transfer & (_.direction == WRITE) & _.file.notnull())
-    waiting = answers.open_modes.filter(_.synchronous).select("process", "file")
-    own = writes.semi_join(waiting, ["process", "file"])
-    rows = own.aggregate(
-        by=["file", "process"], calls=_.calls.sum().cast("int64"), volume=_.volume.sum().cast("int64"),
-        duration_ns=_.duration_ns.sum().cast("int64"),
-    ).to_pyarrow().to_pylist()  # fmt: skip
+    writes = _writes(answers.survey.profile)
+    own = _waiting(writes, answers.open_modes)
+    rows = sums_of_pairs(own).to_pyarrow().to_pylist()
     calls, spent = sum(row["calls"] for row in rows), sum(row["duration_ns"] for row in rows) / 1e9
     if calls < settings.sync_calls:
         return []
@@ -26,7 +24,7 @@ def find(answers: Answers) -> list[Finding]:
     if spent < settings.sync_share * every_s:
         return []
     files = sorted({row["file"] for row in rows})
-    lost, estimate = _lost(answers, waiting)
+    lost, estimate = _lost(answers)
     return found(
         answers,
         key="synchronous-writes",
@@ -56,12 +54,26 @@ def find(answers: Answers) -> list[Finding]:
     )
 
 
-def _lost(answers: Answers, waiting: ibis.Table) -> tuple[float, str]:
-    """By the run's other writes of such sizes, where it has some. `waiting`: processes and files whose writes wait."""
-    every = answers.survey.durations.filter(_.transfer & (_.direction == WRITE))
-    keys = ["process", "file"]
-    sizes = of_same_sizes(every.semi_join(waiting, keys), every.anti_join(waiting, keys), answers.settings.large_calls)
+def _lost(answers: Answers) -> tuple[float, str]:
+    """By the run's other writes of such sizes, where it has some."""
+    every, modes = _writes(answers.survey.durations), answers.open_modes
+    sizes = of_same_sizes(_waiting(every, modes), _not_waiting(every, modes), answers.settings.large_calls)
     lost = sum(own.calls * max(own.usual_s - (usual.usual_s if usual else 0.0), 0.0) for own, usual in sizes)
     if all(usual for _own, usual in sizes):
         return lost, "their usual time, less that of the run's other writes of such sizes"
     return lost, "at most: their usual time, as if writes that do not wait took no time"
+
+
+@question
+def _writes(rows: ibis.Table) -> ibis.Table:
+    return rows.filter(_.transfer & (_.direction == WRITE) & _.file.notnull())
+
+
+@question
+def _waiting(writes: ibis.Table, modes: ibis.Table) -> ibis.Table:
+    return writes.semi_join(modes.filter(_.synchronous), ["process", "file"])
+
+
+@question
+def _not_waiting(writes: ibis.Table, modes: ibis.Table) -> ibis.Table:
+    return writes.anti_join(modes.filter(_.synchronous), ["process", "file"])

@@ -6,8 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+import ibis
 from ibis import _
 
+from halcyon.database import question
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.findings.finding import Evidence
 
@@ -75,7 +77,10 @@ def _seen(answers: Answers, files: Iterable[int]) -> Counter[View]:
 
 
 def _views(answers: Answers) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = (
-        answers.survey.dataset.facts.filter(_.key == VIEW).select("file", "value").to_pyarrow().to_pylist()
-    )
+    rows: list[dict[str, Any]] = _seen_views(answers.survey.dataset.facts).to_pyarrow().to_pylist()
     return rows
+
+
+@question
+def _seen_views(facts: ibis.Table) -> ibis.Table:
+    return facts.filter(_.key == VIEW).select("file", "value")

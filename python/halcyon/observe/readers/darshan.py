@@ -273,7 +273,7 @@ class DarshanLog:
 def read(path: Path, directory: Path) -> None:
     """Writes a data set of the log `path`. ConfigError: it is damaged."""
     log = DarshanLog(path)
-    with DatasetWriter(directory, log.info()) as writer:
+    with DatasetWriter(directory, log.info(), synced=False) as writer:
         log.write(writer)
 
 

@@ -31,7 +31,9 @@ def read(path: Path, directory: Path) -> None:
     ticks = events["ts"].to_numpy()
     begins = [row["start"] for row in trace.processes.values() if "start" in row]
     origin = min([*begins, *([int(ticks.min())] if len(ticks) else [])], default=0)
-    with DatasetWriter(directory, RunInfo("dftracer", origin * trace.unit_ns / 1e9, None, None)) as writer:
+    with DatasetWriter(
+        directory, RunInfo("dftracer", origin * trace.unit_ns / 1e9, None, None), synced=False
+    ) as writer:
         processes = _Processes(trace, origin)
         files = FileIndex(trace.names)
         end = _write_calls(writer, trace, events, processes, files, origin)

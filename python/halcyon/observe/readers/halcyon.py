@@ -52,7 +52,7 @@ def read(path: Path, directory: Path, salvage: bool = False) -> None:
     ConfigError: a trace is damaged: file and offset. With `salvage`, what stands before the damage is taken.
     """
     traces = TraceFolder(path, salvage)
-    with DatasetWriter(directory, traces.info()) as writer:
+    with DatasetWriter(directory, traces.info(), synced=False) as writer:
         for piece in traces.calls():
             writer.write("calls", piece)
         for name, table in traces.tables().items():

@@ -220,7 +220,7 @@ def _read(trace: Any, anchor: Path, directory: Path) -> None:
     known = 0 < clock.realtime_timestamp < 1 << 62
     ranks = _ranks(trace)
     start = clock.realtime_timestamp / 1e9 if known else None
-    with DatasetWriter(directory, RunInfo("otf2", start, None, len(ranks) or None)) as writer:
+    with DatasetWriter(directory, RunInfo("otf2", start, None, len(ranks) or None), synced=False) as writer:
         reader = _Reader(trace, anchor, writer)
         expected = sum(location.number_of_events for location in trace.definitions.locations)
         count = 0

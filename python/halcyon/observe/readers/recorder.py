@@ -20,7 +20,9 @@ UNSEEN = "Recorder keeps the arguments of calls, not what they returned: moved a
 def read(path: Path, directory: Path) -> None:
     """Writes a data set of the trace in folder `path`. ConfigError: it is damaged, with file and byte."""
     trace = open_trace(path)
-    with DatasetWriter(directory, RunInfo(f"recorder {trace.version}", trace.start, None, trace.ranks)) as writer:
+    with DatasetWriter(
+        directory, RunInfo(f"recorder {trace.version}", trace.start, None, trace.ranks), synced=False
+    ) as writer:
         files = FileIndex()
         end_ns = 0
         skipped: dict[str, int] = {}

@@ -3,6 +3,7 @@
 import ibis
 from ibis import _
 
+from halcyon.database import question
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.analysis.counted import Counted
 from halcyon.observe.findings.counted.records import ranks_of, read_by_mpiio, when
@@ -13,24 +14,18 @@ from halcyon.quantities import plural, size
 
 def find(answers: Answers, known: Counted) -> list[Finding]:
     """Files that MPI-IO was asked only to write, and that were read all the same."""
-    names = ("reads", "writes", "bytes_read", "bytes_written", "read_s", "write_s")
-    each = known.records.filter(_.module.isin(["POSIX", "MPI-IO"])).aggregate(
-        by="file",
-        **{f"mpi_{name}": ibis.ifelse(_.module == "MPI-IO", _[name], 0).sum() for name in names},
-        **{name: ibis.ifelse(_.module == "POSIX", _[name], 0).sum() for name in names},
-    )
-    asked = each.filter(_.file.isin(read_by_mpiio(known, answers.settings.sieving_reads)))
+    asked = _sums(known.records, tuple(read_by_mpiio(known, answers.settings.sieving_reads)))
     share = answers.settings.sieving_share
     own = [
         row
-        for row in asked.order_by("file").to_pyarrow().to_pylist()
+        for row in asked.to_pyarrow().to_pylist()
         if row["bytes_written"] > row["mpi_bytes_written"] and row["read_s"] > share * row["write_s"]
     ]
     if not own:
         return []
     surplus = sum((1 - row["mpi_bytes_written"] / row["bytes_written"]) * row["write_s"] for row in own)
     written, wanted = sum(row["bytes_written"] for row in own), sum(row["mpi_bytes_written"] for row in own)
-    rows = known.records.filter((_.module == "POSIX") & _.file.isin([row["file"] for row in own]))
+    rows = _of_posix(known.records, tuple(row["file"] for row in own))
     return found(
         answers,
         key="data-sieving",
@@ -62,3 +57,22 @@ def find(answers: Answers, known: Counted) -> list[Finding]:
         ranks=ranks_of(rows),
         when=when(rows),
     )
+
+
+@question
+def _sums(records: ibis.Table, files: tuple[int, ...]) -> ibis.Table:
+    names = ("reads", "writes", "bytes_read", "bytes_written", "read_s", "write_s")
+    return (
+        records.filter(_.module.isin(["POSIX", "MPI-IO"]) & _.file.isin(files))
+        .aggregate(
+            by="file",
+            **{f"mpi_{name}": ibis.ifelse(_.module == "MPI-IO", _[name], 0).sum() for name in names},
+            **{name: ibis.ifelse(_.module == "POSIX", _[name], 0).sum() for name in names},
+        )
+        .order_by("file")
+    )
+
+
+@question
+def _of_posix(records: ibis.Table, files: tuple[int, ...]) -> ibis.Table:
+    return records.filter((_.module == "POSIX") & _.file.isin(files))

@@ -1,7 +1,9 @@
 """More opens and stats than transfers."""
 
+import ibis
 from ibis import _
 
+from halcyon.database import question
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.analysis.counted import Counted
 from halcyon.observe.findings.counted.records import files_of, ranks_of, when
@@ -18,8 +20,8 @@ def find(answers: Answers, known: Counted) -> list[Finding]:
         return []
     if spent < settings.metadata_share * answers.io_s:
         return []
-    rows = known.transfers.filter(_.opens + _.stats > 0)
-    files = rows.file.nunique().to_pyarrow().as_py()
+    rows = _asking(known.transfers)
+    files = _files(rows).to_pyarrow()["files"][0].as_py()
     return found(
         answers,
         key="metadata-storm",
@@ -44,3 +46,13 @@ def find(answers: Answers, known: Counted) -> list[Finding]:
         ranks=ranks_of(rows),
         when=when(rows),
     )
+
+
+@question
+def _asking(records: ibis.Table) -> ibis.Table:
+    return records.filter(_.opens + _.stats > 0)
+
+
+@question
+def _files(rows: ibis.Table) -> ibis.Table:
+    return rows.aggregate(files=_.file.nunique())

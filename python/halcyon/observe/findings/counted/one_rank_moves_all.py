@@ -3,6 +3,7 @@
 import ibis
 from ibis import _
 
+from halcyon.database import question
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.analysis.counted import Counted
 from halcyon.observe.findings.counted.records import files_of, when
@@ -22,24 +23,12 @@ def find(answers: Answers, known: Counted) -> list[Finding]:
     total = sum(whole.values())
     if ranks < 2 or not total or total < every / 2:
         return []
-    rows = known.transfers.filter(_.file.isin(sorted(whole))).mutate(
-        rank=ibis.coalesce(_.process.cast("int64"), _.slowest_rank),
-        volume=ibis.ifelse(_.process.isnull(), _.slowest_bytes, _.bytes_read + _.bytes_written),
-        spent=ibis.ifelse(_.process.isnull(), _.slowest_s, _.read_s + _.write_s),
-    )
-    waiting = known.records.filter((_.module == "MPI-IO") & (_.collective_reads + _.collective_writes > 0)).aggregate(
-        by="file", all_s=(_.read_s + _.write_s).sum()
-    )
-    rows = rows.left_join(waiting, "file").drop("file_right")
-    rows = rows.mutate(cost=ibis.ifelse(_.all_s.notnull(), ibis.least(_.spent * ranks, _.all_s), _.spent))
-    sums = rows.filter(_.rank.notnull()).aggregate(
-        by="rank", volume=_.volume.sum(), spent=_.spent.sum(), cost=_.cost.sum()
-    )
-    most = sums.order_by([ibis.desc("volume"), "rank"]).limit(1).to_pyarrow().to_pylist()
+    rows = _of_ranks(known.transfers, known.records, tuple(sorted(whole)), ranks)
+    most = _most(rows).to_pyarrow().to_pylist()
     if not most or most[0]["volume"] < answers.settings.one_rank_share * total:
         return []
     rank, volume, spent, cost = (most[0][name] for name in ("rank", "volume", "spent", "cost"))
-    own = rows.filter((_.rank == rank) & (_.volume > 0))
+    own = _of_rank(rows, rank)
     return found(
         answers,
         key="one-rank-moves-all",
@@ -70,3 +59,30 @@ def find(answers: Answers, known: Counted) -> list[Finding]:
         ranks=[rank],
         when=when(own),
     )
+
+
+@question
+def _of_ranks(transfers: ibis.Table, records: ibis.Table, files: tuple[int, ...], ranks: int) -> ibis.Table:
+    rows = transfers.filter(_.file.isin(files)).mutate(
+        rank=ibis.coalesce(_.process.cast("int64"), _.slowest_rank),
+        volume=ibis.ifelse(_.process.isnull(), _.slowest_bytes, _.bytes_read + _.bytes_written),
+        spent=ibis.ifelse(_.process.isnull(), _.slowest_s, _.read_s + _.write_s),
+    )
+    waiting = records.filter((_.module == "MPI-IO") & (_.collective_reads + _.collective_writes > 0)).aggregate(
+        by="file", all_s=(_.read_s + _.write_s).sum()
+    )
+    rows = rows.left_join(waiting, "file").drop("file_right")
+    return rows.mutate(cost=ibis.ifelse(_.all_s.notnull(), ibis.least(_.spent * ranks, _.all_s), _.spent))
+
+
+@question
+def _most(rows: ibis.Table) -> ibis.Table:
+    sums = rows.filter(_.rank.notnull()).aggregate(
+        by="rank", volume=_.volume.sum(), spent=_.spent.sum(), cost=_.cost.sum()
+    )
+    return sums.order_by([ibis.desc("volume"), "rank"]).limit(1)
+
+
+@question
+def _of_rank(rows: ibis.Table, rank: int) -> ibis.Table:
+    return rows.filter((_.rank == rank) & (_.volume > 0))

@@ -3,6 +3,7 @@
 import ibis
 from ibis import _
 
+from halcyon.database import Rows, question
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.analysis.counted import Counted
 from halcyon.observe.findings.finding import Span, severity
@@ -20,31 +21,50 @@ def read_by_mpiio(known: Counted, least: int = 1) -> list[int]:
 
     Of these, `reads` are none of the application's own.
     """
-    each = known.records.aggregate(
+    files: list[int] = _read_by_mpiio(known.records, least).to_pyarrow().column("file").to_pylist()
+    return files
+
+
+@question
+def _read_by_mpiio(records: ibis.Table, least: int) -> ibis.Table:
+    each = records.aggregate(
         by="file",
         asked=ibis.ifelse(_.module == "MPI-IO", _.writes, 0).sum(),
         answered=ibis.ifelse(_.module == "MPI-IO", _.reads, 0).sum(),
         reads=ibis.ifelse(_.module == "POSIX", _.reads, 0).sum(),
     )
     own = each.filter((_.asked > 0) & (_.answered == 0) & (_.reads >= least))
-    files: list[int] = own.select("file").order_by("file").to_pyarrow().column("file").to_pylist()
-    return files
+    return own.select("file").order_by("file")
 
 
-def when(rows: ibis.Table) -> Span | None:
+def when(rows: Rows) -> Span | None:
     """From the first to the last transfer of these records."""
-    ends = rows.aggregate(
-        first=ibis.least(_.read_from.min(), _.write_from.min()), last=ibis.greatest(_.read_to.max(), _.write_to.max())
-    )
-    row = ends.to_pyarrow().to_pylist()[0]
+    row = _ends(rows).to_pyarrow().to_pylist()[0]
     return None if row["first"] is None or row["last"] is None else Span(row["first"], row["last"], None)
 
 
-def files_of(rows: ibis.Table) -> list[int]:
+@question
+def _ends(rows: ibis.Table) -> ibis.Table:
+    return rows.aggregate(
+        first=ibis.least(_.read_from.min(), _.write_from.min()), last=ibis.greatest(_.read_to.max(), _.write_to.max())
+    )
+
+
+def files_of(rows: Rows) -> list[int]:
     """The numbers of their files, at most 1000."""
-    return sorted(rows.select("file").distinct().to_pyarrow().column("file").to_pylist())[:1000]
+    return sorted(_files(rows).to_pyarrow().column("file").to_pylist())[:1000]
 
 
-def ranks_of(rows: ibis.Table) -> list[int]:
+@question
+def _files(rows: ibis.Table) -> ibis.Table:
+    return rows.select("file").distinct()
+
+
+def ranks_of(rows: Rows) -> list[int]:
     """Of records of single ranks; a record of all of them names none."""
-    return sorted(rows.filter(_.process.notnull()).select("process").distinct().to_pyarrow()[0].to_pylist())
+    return sorted(_processes(rows).to_pyarrow()[0].to_pylist())
+
+
+@question
+def _processes(rows: ibis.Table) -> ibis.Table:
+    return rows.filter(_.process.notnull()).select("process").distinct()

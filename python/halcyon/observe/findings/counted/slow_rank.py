@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import ibis
 from ibis import _
 
+from halcyon.database import question
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.analysis.counted import Counted
 from halcyon.observe.findings.counted.records import when
@@ -28,13 +29,12 @@ def find(answers: Answers, known: Counted) -> list[Finding]:
     ranks = answers.survey.dataset.info.ranks or 0
     if ranks < 3:  # of two, nobody knows which one is the odd one
         return []
-    shared = known.own.filter(_.process.isnull() & (_.slowest_s > 0) & (_.bytes_read + _.bytes_written > 0))
-    found_ones = [_alone(row, ranks, answers) for row in shared.order_by("file").to_pyarrow().to_pylist()]
+    found_ones = [_alone(row, ranks, answers) for row in _shared(known.own).to_pyarrow().to_pylist()]
     slow: dict[int, list[_Slow]] = {}
     for one in found_ones:
         if one is not None:
             slow.setdefault(one.rank, []).append(one)
-    return [finding for rank, own in slow.items() for finding in _slow_finding(answers, shared, rank, own, ranks)]
+    return [finding for rank, own in slow.items() for finding in _slow_finding(answers, known, rank, own, ranks)]
 
 
 def _alone(row: dict[str, float], ranks: int, answers: Answers) -> _Slow | None:
@@ -51,7 +51,7 @@ def _alone(row: dict[str, float], ranks: int, answers: Answers) -> _Slow | None:
     return _Slow(int(row["slowest_rank"]), int(row["file"]), spent, others)
 
 
-def _slow_finding(answers: Answers, shared: ibis.Table, rank: int, own: list[_Slow], ranks: int) -> list[Finding]:
+def _slow_finding(answers: Answers, known: Counted, rank: int, own: list[_Slow], ranks: int) -> list[Finding]:
     lost = sum(one.spent - one.others for one in own)
     files = sorted(one.file for one in own)
     return found(
@@ -74,5 +74,16 @@ def _slow_finding(answers: Answers, shared: ibis.Table, rank: int, own: list[_Sl
         ],
         files=files,
         ranks=[rank],
-        when=when(shared.filter(_.file.isin(files))),
+        when=when(_of_files(_shared(known.own), tuple(files))),
     )
+
+
+@question
+def _shared(records: ibis.Table) -> ibis.Table:
+    rows = records.filter(_.process.isnull() & (_.slowest_s > 0) & (_.bytes_read + _.bytes_written > 0))
+    return rows.order_by("file")
+
+
+@question
+def _of_files(rows: ibis.Table, files: tuple[int, ...]) -> ibis.Table:
+    return rows.filter(_.file.isin(files))

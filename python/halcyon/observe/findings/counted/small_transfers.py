@@ -6,6 +6,7 @@ from operator import add
 import ibis
 from ibis import _
 
+from halcyon.database import question
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.analysis.counted import SMALL, Counted
 from halcyon.observe.findings.counted.records import NOT_TIMED, files_of, ranks_of, read_by_mpiio, when, worth
@@ -23,21 +24,10 @@ def _small(answers: Answers, known: Counted, kind: str) -> list[Finding]:
     settings = answers.settings
     noun, spent = f"{kind}s", f"{kind}_s"
     volume = "bytes_written" if kind == Kind.WRITE else "bytes_read"
-    sieved = read_by_mpiio(known) if kind == Kind.READ else []
-    posix = known.records.filter((_.module == "POSIX") & ~_.file.isin(sieved)).mutate(
-        little=reduce(add, (_[f"{noun}_{mark}"] for mark in SMALL))
-    )
-    rows = posix.filter(_.little > 0)
-    sums = rows.aggregate(
-        little=_.little.sum(),
-        spent=_[spent].sum(),
-        # Of files in which all are small, time and bytes are those of small ones.
-        alone=ibis.ifelse(_.little == _[noun], _.little, 0).sum(),
-        alone_s=ibis.ifelse(_.little == _[noun], _[spent], 0.0).sum(),
-        alone_bytes=ibis.ifelse(_.little == _[noun], _[volume], 0).sum(),
-    )
-    row = sums.to_pyarrow().to_pylist()[0]
-    every = int(posix[noun].sum().to_pyarrow().as_py() or 0)
+    sieved = tuple(read_by_mpiio(known)) if kind == Kind.READ else ()
+    rows = _with_small_ones(known.records, noun, sieved)
+    row = _sums(rows, noun, spent, volume).to_pyarrow().to_pylist()[0]
+    every = int(_every(known.records, noun, sieved).to_pyarrow()["calls"][0].as_py() or 0)
     few = row["little"] or 0
     if few < settings.many_calls or few < settings.small_share * every or not worth(answers, row["spent"]):
         return []
@@ -70,4 +60,31 @@ def _small(answers: Answers, known: Counted, kind: str) -> list[Finding]:
         files=files_of(rows),
         ranks=ranks_of(rows),
         when=when(rows),
+    )
+
+
+def _own(records: ibis.Table, sieved: tuple[int, ...]) -> ibis.Table:
+    return records.filter((_.module == "POSIX") & ~_.file.isin(sieved))
+
+
+@question
+def _every(records: ibis.Table, noun: str, sieved: tuple[int, ...]) -> ibis.Table:
+    return _own(records, sieved).aggregate(calls=_[noun].sum())
+
+
+@question
+def _with_small_ones(records: ibis.Table, noun: str, sieved: tuple[int, ...]) -> ibis.Table:
+    little = reduce(add, (_[f"{noun}_{mark}"] for mark in SMALL))
+    return _own(records, sieved).mutate(little=little).filter(_.little > 0)
+
+
+@question
+def _sums(rows: ibis.Table, noun: str, spent: str, volume: str) -> ibis.Table:
+    return rows.aggregate(
+        little=_.little.sum(),
+        spent=_[spent].sum(),
+        # Of files in which all are small, time and bytes are those of small ones.
+        alone=ibis.ifelse(_.little == _[noun], _.little, 0).sum(),
+        alone_s=ibis.ifelse(_.little == _[noun], _[spent], 0.0).sum(),
+        alone_bytes=ibis.ifelse(_.little == _[noun], _[volume], 0).sum(),
     )
