@@ -164,6 +164,11 @@ class direct_file_calls final : public file_calls {
     }
     void return_pages(void* at, size_t bytes) override { unmap(at, bytes); }
 
+    void pause(int64_t ns) override {
+        const timespec time{ns / 1'000'000'000, ns % 1'000'000'000};
+        direct::call(SYS_nanosleep, direct::address(&time));
+    }
+
   private:
     static int allocate(int fd, int mode, int64_t offset, int64_t bytes) {
         return static_cast<int>(uninterrupted([&] { return direct::call(SYS_fallocate, fd, mode, offset, bytes); }));

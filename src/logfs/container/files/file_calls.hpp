@@ -79,6 +79,9 @@ class file_calls {
     virtual void* resize_pages(void* at, size_t bytes, size_t wanted) = 0;
     virtual void return_pages(void* at, size_t bytes) = 0;
 
+    /// Sleeps so long, or less.
+    virtual void pause(int64_t ns) = 0;
+
     /// A step of a writer that is no system call, but stores into a mapped file, lies behind this process.
     virtual void passed(const char* step) { static_cast<void>(step); }
     /// Whether passed() wants to be told.

@@ -137,6 +137,11 @@ class kernel final : public file_calls {
     }
     void return_pages(void* at, size_t bytes) override { ::munmap(at, bytes); }
 
+    void pause(int64_t ns) override {
+        const timespec time{ns / 1'000'000'000, ns % 1'000'000'000};
+        ::nanosleep(&time, nullptr);
+    }
+
   private:
     /// Of the open file, not of the process: a lock that another descriptor of the process gives back is no lock.
     /// 0 bytes: to the end of all files.

@@ -17,6 +17,8 @@ class index_intake::visitor final : public index_visitor {
     visitor(index_intake& in, uint32_t number)
         : in_(in), number_(number), has_known_damage_(in.writers_[number].has_damage) {}
 
+    int comes(uint64_t bytes) override { return in_.watch_ == nullptr || in_.watch_->comes(bytes) ? 0 : -EAGAIN; }
+
     int take(const record& found) override {
         const run& what = found.what;
         in_.latest_ns_ = std::max(in_.latest_ns_, what.last_ns);
