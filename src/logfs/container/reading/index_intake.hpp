@@ -117,6 +117,7 @@ class index_intake {
     result<void> list_container();
     result<void> list_host_directory(uint32_t number);
     static bool must_list(const struct stat& now, listing& last);
+    void advise_next(size_t place);
     result<void> take_new(uint32_t number);
     result<void> finish();
     void forget_lonely_data(std::string_view directory);
@@ -142,6 +143,8 @@ class index_intake {
     page_array<found_damage> damages_;
     lost_data lost_;
     intake_watch* watch_ = nullptr;
+    uint64_t taken_bytes_ = 0;  // of the dropping that was taken last
+    size_t advised_ = 0;        // so many of `open_`, in this reload
     int64_t latest_ns_ = 0;
     bool salvages_ = false;
     bool wants_checks_ = false;
