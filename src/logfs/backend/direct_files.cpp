@@ -155,16 +155,26 @@ class direct_file_calls final : public file_calls {
     void* take_pages(size_t bytes) override {
         const long at = direct::call(SYS_mmap, 0, static_cast<long>(bytes), PROT_READ | PROT_WRITE,
                                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        return is_error(at) ? nullptr : reinterpret_cast<void*>(at);
+        return is_error(at) ? nullptr : in_large_pages(at, bytes);
     }
     void* resize_pages(void* at, size_t bytes, size_t wanted) override {
         const long moved = direct::call(SYS_mremap, direct::address(at), static_cast<long>(bytes),
                                         static_cast<long>(wanted), MREMAP_MAYMOVE);
-        return is_error(moved) ? nullptr : reinterpret_cast<void*>(moved);
+        if (is_error(moved)) return nullptr;
+        return wanted > bytes ? in_large_pages(moved, wanted) : reinterpret_cast<void*>(moved);
     }
     void return_pages(void* at, size_t bytes) override { unmap(at, bytes); }
 
+    void pause(int64_t ns) override {
+        const timespec time{ns / 1'000'000'000, ns % 1'000'000'000};
+        direct::call(SYS_nanosleep, direct::address(&time));
+    }
+
   private:
+    static void* in_large_pages(long at, size_t bytes) {
+        if (bytes >= large_pages_from) direct::call(SYS_madvise, at, static_cast<long>(bytes), MADV_HUGEPAGE);
+        return reinterpret_cast<void*>(at);
+    }
     static int allocate(int fd, int mode, int64_t offset, int64_t bytes) {
         return static_cast<int>(uninterrupted([&] { return direct::call(SYS_fallocate, fd, mode, offset, bytes); }));
     }

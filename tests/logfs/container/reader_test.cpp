@@ -35,6 +35,43 @@ TEST(reader, shows_what_was_published_when_it_was_reloaded) {
     EXPECT_EQ(tests::as_text(tests::all_of(*from)), std::string("aabbb\0\0\0c", 9));
 }
 
+/// Counts the files that are asked for as a whole before they are read.
+class advised_files : public tests::watched_files {
+  public:
+    int advised = 0;
+
+    int advise_soon(int fd, int64_t offset, int64_t bytes) override {
+        advised += offset == 0 && bytes == 0 ? 1 : 0;
+        return watched_files::advise_soon(fd, offset, bytes);
+    }
+};
+
+TEST(reader, asks_for_long_indexes_while_it_takes_the_ones_before) {
+    for (const int writes : {8000, 100}) {
+        advised_files calls;
+        open_container in(calls);
+        std::mt19937_64 random(1);
+        tests::plain_file file;
+        for (int64_t pid = 1; pid <= 8; ++pid) {
+            writer& to = in.add_writer(pid);
+            for (int i = 0; i < writes; ++i) {
+                const auto offset = static_cast<int64_t>(random() % 100000);
+                to.write(offset, as_bytes("0123456789")).value();
+                file.write(offset, as_bytes("0123456789"));
+            }
+        }
+        EXPECT_EQ(tests::difference(in.contents(), file.contents()), "none");
+        // The first one says how long they are, and the second one is read at once.
+        EXPECT_EQ(calls.advised, writes == 8000 ? 6 : 0);
+        // Files that may be open are few: they are for what is read now.
+        calls.advised = 0;
+        reader_options few = tests::beside_writers();
+        few.most_descriptors = 6;
+        EXPECT_EQ(tests::difference(in.contents(few), file.contents()), "none");
+        EXPECT_EQ(calls.advised, 0);
+    }
+}
+
 /// Only what is new is read: the bytes of a reload do not grow with what was there.
 TEST(reader, reloads_what_is_new_and_no_more) {
     tests::watched_files calls;

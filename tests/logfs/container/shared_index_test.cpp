@@ -134,8 +134,10 @@ TEST(shared_index, is_not_written_again_by_one_that_merged_the_same_meanwhile) {
     container same;
     same.open(all.in.path).value();
     std::string left;
+    bool is_merging = false;
+    calls.behind = [&](std::string_view call) { is_merging = is_merging || call == "lock_part"; };
     calls.before = [&](std::string_view call, int64_t) {
-        if (call != "list" || !left.empty()) return 0;
+        if (!is_merging || call != "read" || !left.empty()) return 0;
         left = "by another one";
         reader other(same, all.how);
         other.reload().value();
@@ -150,6 +152,25 @@ TEST(shared_index, is_not_written_again_by_one_that_merged_the_same_meanwhile) {
     EXPECT_GT(from->shared().shared_entries(), 0U);
     EXPECT_LT(fs::last_write_time(all.image()), before);
     EXPECT_EQ(tests::contents_of(all.image()), left);
+}
+
+TEST(shared_index, is_taken_where_another_one_left_it_meanwhile) {
+    tests::watched_files calls;
+    shared_container all(calls);
+    all.write(1, 4000);
+    container same;
+    same.open(all.in.path).value();
+    bool has_come = false;
+    calls.before = [&](std::string_view call, int64_t) {
+        if (call != "list" || has_come) return 0;
+        has_come = true;
+        reader other(same, all.how);
+        other.reload().value();
+        EXPECT_FALSE(other.shared().is_used());
+        return 0;
+    };
+    EXPECT_TRUE(all.reads_right());
+    EXPECT_TRUE(has_come);
 }
 
 TEST(shared_index, is_taken_from_a_container_that_was_moved) {

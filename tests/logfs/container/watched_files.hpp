@@ -130,6 +130,12 @@ class watched_files : public file_calls {
         return under_.resize_pages(at, bytes, wanted);
     }
     void return_pages(void* at, size_t bytes) override { under_.return_pages(at, bytes); }
+    void pause(int64_t ns) override {
+        watched("pause", ns, [&] {
+            under_.pause(ns);
+            return 0;
+        });
+    }
     void passed(const char* step) override { behind(step); }
 
   private:

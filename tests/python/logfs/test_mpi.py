@@ -13,6 +13,7 @@ from halcyon.observe.pack import pack
 
 RANKS, PIECES = 4, 3000
 STRIDED_RANKS = 2
+RANDOM_PIECES = 50_000
 
 
 @pytest.fixture(scope="module", params=FAMILIES)
@@ -124,3 +125,18 @@ def test_a_prefix_asks_for_a_log(tmp_path: Path, family: str, strided: Path) -> 
     assert done.returncode != 0
     assert f"halcyon:{elsewhere}/f: it lies below no directory of --log" in done.stderr
     assert not any(elsewhere.iterdir())
+
+
+def test_one_rank_of_a_node_merges_the_index_for_all(
+    tmp_path: Path, family: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (node := tmp_path / "node").mkdir(mode=0o700)
+    program = built(family, "together.c", tmp_path)
+    place = both(tmp_path)[1]
+    monkeypatch.setenv("HALCYON_LOG_INDEXES", str(node))
+    # By ROMIO, whose ranks open a file at the same moment; those of OMPIO wait for the first one.
+    words = [*LAUNCHERS[family], *ROMIO[family], "-n", RANKS, program]
+    done = run(place, *words, place.directory / "f", node, RANDOM_PIECES)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "merged by 1\n"
+    assert len(list(node.glob("index.*"))) == 1

@@ -88,8 +88,19 @@ void node_folder::remove(const short_name& name) {
     calls_.remove_at(directory_, name.c_str(), false);
 }
 
+int node_folder::open_locks(const char* name) {
+    return calls_.open_at(directory_, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0600);
+}
+
+void node_folder::drop_locks(const char* name, int fd) {
+    struct stat here {};
+    struct stat there {};
+    if (calls_.status(fd, here) != 0 || calls_.status_at(directory_, name, there) != 0) return;
+    if (here.st_dev == there.st_dev && here.st_ino == there.st_ino) calls_.remove_at(directory_, name, false);
+}
+
 int node_folder::begin_adding() {
-    const int fd = calls_.open_at(directory_, lock_name, O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
+    const int fd = open_locks(lock_name);
     if (fd < 0) return fd;
     const int locked = calls_.lock_part(fd, 0, 1, true, false);
     if (locked != 0) {

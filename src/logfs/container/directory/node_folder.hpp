@@ -35,6 +35,11 @@ class node_folder {
     int open_file(const short_name& name, int64_t& bytes);
     void remove(const short_name& name);
 
+    /// An empty file of which parts are locked, open for reading and writing; -errno. It is made where it is missing.
+    int open_locks(const char* name);
+    /// It loses its name, unless that is another one's by now. `fd`: of the file.
+    void drop_locks(const char* name, int fd);
+
     /// 0: until this object ends nobody else adds files. -EAGAIN: somebody does.
     int begin_adding();
     /// Makes room for a file of so many bytes, of at most so many in all, by removing the oldest ones. False: there is

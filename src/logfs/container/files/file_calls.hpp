@@ -10,6 +10,10 @@
 
 namespace halcyon::logfs {
 
+/// From so many bytes on memory may come in large pages, which take a small part of the time that it takes to touch all
+/// others for the first time.
+inline constexpr size_t large_pages_from = size_t{4} << 20;
+
 /// What a container asks of the system. Whoever uses a container inside an application's calls makes system calls of
 /// its own; tests count them, let them fail and kill the process before and after each.
 ///
@@ -73,11 +77,15 @@ class file_calls {
     virtual void* map_pages(int fd, int64_t offset, size_t bytes) = 0;
     virtual void unmap(void* at, size_t bytes) = 0;
 
-    /// Zeroed memory in whole pages; null where there is none.
+    /// Zeroed memory in whole pages, large ones of the system where it is much (large_pages_from); null where there is
+    /// none.
     virtual void* take_pages(size_t bytes) = 0;
     /// The same pages, perhaps elsewhere; what is new is zeroed. Null: they are as they were.
     virtual void* resize_pages(void* at, size_t bytes, size_t wanted) = 0;
     virtual void return_pages(void* at, size_t bytes) = 0;
+
+    /// Sleeps so long, or less.
+    virtual void pause(int64_t ns) = 0;
 
     /// A step of a writer that is no system call, but stores into a mapped file, lies behind this process.
     virtual void passed(const char* step) { static_cast<void>(step); }

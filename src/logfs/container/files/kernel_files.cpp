@@ -129,15 +129,25 @@ class kernel final : public file_calls {
 
     void* take_pages(size_t bytes) override {
         void* const at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        return at == MAP_FAILED ? nullptr : at;
+        return at == MAP_FAILED ? nullptr : in_large_pages(at, bytes);
     }
     void* resize_pages(void* at, size_t bytes, size_t wanted) override {
         void* const moved = ::mremap(at, bytes, wanted, MREMAP_MAYMOVE);
-        return moved == MAP_FAILED ? nullptr : moved;
+        if (moved == MAP_FAILED) return nullptr;
+        return wanted > bytes ? in_large_pages(moved, wanted) : moved;
     }
     void return_pages(void* at, size_t bytes) override { ::munmap(at, bytes); }
 
+    void pause(int64_t ns) override {
+        const timespec time{ns / 1'000'000'000, ns % 1'000'000'000};
+        ::nanosleep(&time, nullptr);
+    }
+
   private:
+    static void* in_large_pages(void* at, size_t bytes) {
+        if (bytes >= large_pages_from) ::madvise(at, bytes, MADV_HUGEPAGE);
+        return at;
+    }
     /// Of the open file, not of the process: a lock that another descriptor of the process gives back is no lock.
     /// 0 bytes: to the end of all files.
     static int set_lock(int fd, int64_t offset, int64_t bytes, int type, bool waits) {

@@ -26,6 +26,7 @@ class open_files {
     void close_all();
 
     [[nodiscard]] size_t size() const { return files_.size(); }
+    [[nodiscard]] uint32_t most() const { return most_; }
 
   private:
     static constexpr uint32_t none = UINT32_MAX;

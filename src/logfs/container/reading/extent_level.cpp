@@ -26,54 +26,22 @@ struct saved_bucket {
 static_assert(has_copied_layout<saved_bucket, 8, 4>());
 
 /// Each extent is moved once, to the next free place of its group, and what was there is moved on (McIlroy, Bostic,
-/// McIlroy, Engineering radix sort, 1993).
+/// McIlroy, Engineering radix sort, 1993). The place behind it is on its way to the processor until that group comes
+/// again.
 template <class Group, class NumberOf>
 void move_into_groups(extent* all, std::span<Group> groups, NumberOf number_of) {
+    constexpr size_t ahead = 4;
     for (Group& here : groups) {
         while (here.filled < here.end) {
             extent moved = all[here.filled];
             for (;;) {
                 Group& home = groups[number_of(moved)];
                 if (&home == &here) break;
-                std::swap(moved, all[home.filled++]);
+                std::swap(moved, all[home.filled]);
+                __builtin_prefetch(all + ++home.filled + ahead, 1);
             }
             all[here.filled++] = moved;
         }
-    }
-}
-
-bool is_in_front(const extent& a, const extent& b) {
-    if (a.start != b.start) return a.start < b.start;
-    return a.time_ns != b.time_ns ? a.time_ns < b.time_ns : a.physical < b.physical;
-}
-
-/// As std::sort, of extents that lie between `low` and 2^shift bytes behind it, but for a few: into small groups first,
-/// which takes less than half as long.
-void sort_between(std::span<extent> all, int64_t low, unsigned shift) {
-    constexpr size_t few = 256;
-    constexpr unsigned group_bits = 8;
-    constexpr int64_t last = (int64_t{1} << group_bits) - 1;
-    if (all.size() < few || all.size() > UINT32_MAX) return std::sort(all.begin(), all.end(), is_in_front);
-    struct group {
-        uint32_t filled;
-        uint32_t end;
-    };
-    std::array<group, last + 1> groups{};
-    const unsigned fine = shift > group_bits ? shift - group_bits : 0;
-    const auto number_of = [&](const extent& each) {
-        return each.start < low ? size_t{0} : static_cast<size_t>(std::min(last, (each.start - low) >> fine));
-    };
-    for (const extent& each : all) ++groups[number_of(each)].end;
-    uint32_t begin = 0;
-    for (group& each : groups) {
-        each.filled = begin;
-        each.end = begin += each.end;
-    }
-    move_into_groups(all.data(), std::span<group>(groups), number_of);
-    begin = 0;
-    for (const group& each : groups) {
-        std::sort(all.begin() + begin, all.begin() + each.end, is_in_front);
-        begin = each.end;
     }
 }
 
@@ -148,8 +116,7 @@ void extent_level::sort(size_t number) {
     bucket& here = buckets_[number];
     extent* const begin = extents_.data() + here.begin;
     extent* const end = extents_.data() + here.end;
-    const uint64_t low = static_cast<uint64_t>(low_) + (uint64_t{number} << shift_);
-    sort_between({begin, end}, static_cast<int64_t>(low), shift_);
+    sorter_.sort({begin, end});
     extent* kept = begin;
     for (const extent* each = begin; each != end; ++each) {
         const bool replaces = kept != begin && kept[-1].start == each->start && kept[-1].length <= each->length &&
@@ -188,6 +155,7 @@ void extent_level::save(image_writer& to) {
         to.put(saved_bucket{static_cast<uint32_t>(here.end - here.begin), crc32c(bytes)});
         to.write_pages(bytes);
     }
+    sorter_.release();
 }
 
 bool extent_level::load(image_reader& from, uint32_t droppings) {

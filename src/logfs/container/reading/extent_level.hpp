@@ -5,6 +5,7 @@
 
 #include "logfs/container/files/memory_source.hpp"
 #include "logfs/container/files/page_array.hpp"
+#include "logfs/container/reading/extent_sorter.hpp"
 #include "logfs/container/reading/index_image.hpp"
 #include "logfs/container/reading/piece.hpp"
 
@@ -18,7 +19,7 @@ namespace halcyon::logfs {
 /// so, and what the level returns means nothing.
 class extent_level {
   public:
-    explicit extent_level(memory_source& memory) : extents_(memory), buckets_(memory) {}
+    explicit extent_level(memory_source& memory) : extents_(memory), buckets_(memory), sorter_(memory) {}
 
     /// Takes the extents, of which none is longer than `longest`. False: no memory; then they are still there.
     [[nodiscard]] bool build(page_array<extent>& extents, int64_t longest);
@@ -83,6 +84,7 @@ class extent_level {
 
     page_array<extent> extents_;
     page_array<bucket> buckets_;
+    extent_sorter sorter_;
     int64_t low_ = 0;
     unsigned shift_ = 0;
     int64_t longest_ = 0;

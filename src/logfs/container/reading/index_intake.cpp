@@ -17,6 +17,11 @@ class index_intake::visitor final : public index_visitor {
     visitor(index_intake& in, uint32_t number)
         : in_(in), number_(number), has_known_damage_(in.writers_[number].has_damage) {}
 
+    int comes(uint64_t bytes) override {
+        in_.taken_bytes_ = bytes;
+        return in_.watch_ == nullptr || in_.watch_->comes(bytes) ? 0 : -EAGAIN;
+    }
+
     int take(const record& found) override {
         const run& what = found.what;
         in_.latest_ns_ = std::max(in_.latest_ns_, what.last_ns);
@@ -87,8 +92,10 @@ void index_intake::set(const options& how) {
 result<void> index_intake::reload() {
     if (auto done = list_container(); !done) return done;
     size_t kept = 0;
+    advised_ = 0;
     for (size_t i = 0; i < open_.size(); ++i) {
         const uint32_t number = open_[i];
+        advise_next(i + 1);
         if (auto done = take_new(number); !done) {
             // What was not taken is looked at again.
             for (; i < open_.size(); ++i) open_[kept++] = open_[i];
@@ -279,6 +286,21 @@ result<void> index_intake::check_lonely(const short_name& name, bool& is_lonely)
     }
     return container_.damaged(name.view(), "its index dropping is missing, so nobody can say where its " +
                                                std::to_string(data_file.st_size) + " bytes belong");
+}
+
+/// The indexes of the next writers are read from the disk while this one's is merged, where they are long.
+void index_intake::advise_next(size_t place) {
+    constexpr uint64_t long_bytes = 65536;
+    constexpr size_t ahead = 4;
+    if (taken_bytes_ < long_bytes || files_.most() < 4 * ahead) return;
+    const size_t end = std::min(place + ahead, open_.size());
+    for (advised_ = std::max(advised_, place); advised_ < end; ++advised_) {
+        const uint32_t number = open_[advised_];
+        if (writers_[number].has_header) continue;
+        const int fd = files_.get(index_key(number), container_.directory(), writers_.name_of(number));
+        if (fd < 0) return;
+        container_.calls().advise_soon(fd, 0, 0);
+    }
 }
 
 result<void> index_intake::take_new(uint32_t number) {

@@ -39,6 +39,14 @@ inline uint64_t data_key(uint32_t dropping) {
     return uint64_t{dropping} * 2 + 1;
 }
 
+/// Hears how much of the indexes is taken, before it is.
+class intake_watch {
+  public:
+    virtual ~intake_watch() = default;
+    /// So many bytes. False: they are not taken, and what takes them fails with EAGAIN.
+    [[nodiscard]] virtual bool comes(uint64_t bytes) = 0;
+};
+
 /// Finds the droppings of a container and takes what is new in their indexes.
 class index_intake {
   public:
@@ -60,6 +68,7 @@ class index_intake {
                  merged_index& index, data_checks& checks);
 
     void set(const options& how);
+    void set_watch(intake_watch& watch) { watch_ = &watch; }
     /// What writers have published since it was called last. Failure: config, damage; system.
     result<void> reload();
     /// The same of one writer, by the name of its index dropping.
@@ -108,6 +117,7 @@ class index_intake {
     result<void> list_container();
     result<void> list_host_directory(uint32_t number);
     static bool must_list(const struct stat& now, listing& last);
+    void advise_next(size_t place);
     result<void> take_new(uint32_t number);
     result<void> finish();
     void forget_lonely_data(std::string_view directory);
@@ -132,6 +142,9 @@ class index_intake {
     page_array<uint32_t> open_;  // that may still grow
     page_array<found_damage> damages_;
     lost_data lost_;
+    intake_watch* watch_ = nullptr;
+    uint64_t taken_bytes_ = 0;  // of the dropping that was taken last
+    size_t advised_ = 0;        // so many of `open_`, in this reload
     int64_t latest_ns_ = 0;
     bool salvages_ = false;
     bool wants_checks_ = false;

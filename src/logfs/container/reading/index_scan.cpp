@@ -73,6 +73,10 @@ slots<Slot> slots_in(const std::byte* head, size_t (*place)(uint64_t), uint64_t 
     return found;
 }
 
+uint64_t bytes_between(const stream_place& from, const stream_place& to) {
+    return to.is_before(from) ? 0 : uint64_t{to.block - from.block} * block_bytes + to.used - from.used;
+}
+
 /// Whether anything tells of a sync that has ended: a second commit does.
 bool has_synced(const state_slot& state, const commit_slot& commit) {
     return commit.sequence > 1 || (commit.sequence == 1 && state.synced_commit > 0);
@@ -104,6 +108,7 @@ int index_scan::go_on(int fd, dropping& of, dropping_table& table, index_visitor
         state_.data_bytes = commit_.data_bytes;
         state_.runs = 0;
     }
+    if (const int done = visitor.comes(bytes_between(of.at, state_.end)); done != 0) return done;
     of.is_cut = false;
     if (const int done = read_records(fd, of, visitor); done != 0 || damage_) return done;
     take_state(of);

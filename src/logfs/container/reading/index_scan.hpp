@@ -17,6 +17,11 @@ namespace halcyon::logfs {
 class index_visitor {
   public:
     virtual ~index_visitor() = default;
+    /// So many bytes of records are about to be read. 0 to go on, -errno to stop.
+    virtual int comes(uint64_t bytes) {
+        static_cast<void>(bytes);
+        return 0;
+    }
     /// 0 to go on, -errno to stop.
     virtual int take(const record& what) = 0;
     /// Whether to go on behind the damage, with the next block.

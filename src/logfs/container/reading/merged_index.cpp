@@ -162,8 +162,13 @@ bool merged_index::settle_extents() {
 /// A lookup has to go back as far as the longest extent reaches: the few that are much longer than most go elsewhere.
 bool merged_index::move_long_extents(page_array<extent>& from, int64_t& longest) {
     int64_t bytes = 0;
-    for (const extent& each : from) bytes += each.length;
+    for (const extent& each : from) {
+        bytes += each.length;
+        longest = std::max(longest, int64_t{each.length});
+    }
     const int64_t most = 4 * (bytes / static_cast<int64_t>(from.size()) + 1);
+    if (longest <= most) return true;
+    longest = 0;
     const auto is_long = [&](const extent& each) { return each.length > most; };
     const auto moved = static_cast<size_t>(std::count_if(from.begin(), from.end(), is_long));
     if (!fresh_runs_.reserve(fresh_runs_.size() + moved)) return false;

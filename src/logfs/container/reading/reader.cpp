@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <string>
+#include <utility>
 
 namespace halcyon::logfs {
 namespace {
@@ -59,10 +60,17 @@ result<void> reader::reload() {
     if (container_.is_plfs()) return plfs_.reload();
     if (const int looked = view_.look(); looked != 0) return container_.failed(punched_name, "cannot read", -looked);
     shared_.begin();
-    auto done = has_taken(intake_.reload());
-    if (!done) return done;
-    view_.has_taken();
-    shared_.leave();
+    auto taken = intake_.reload();
+    if (shared_.begins_anew()) {
+        files_.close_all();
+        taken = intake_.reload();
+    }
+    auto done = has_taken(std::move(taken));
+    if (done) {
+        view_.has_taken();
+        shared_.leave();
+    }
+    shared_.end();
     return done;
 }
 

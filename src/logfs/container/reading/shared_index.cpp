@@ -17,6 +17,14 @@ struct saved_progress {
 using file_identity = index_intake::file_identity;
 static_assert(has_copied_layout<saved_progress, 8, 8>() && has_copied_layout<file_identity, 16, 8>());
 
+/// Of an extent in an index dropping, or thereabouts.
+constexpr uint64_t bytes_of_entry = 12;
+
+bool is_same_file(const struct stat& a, const struct stat& b) {
+    return a.st_ino == b.st_ino && a.st_dev == b.st_dev && a.st_mtim.tv_sec == b.st_mtim.tv_sec &&
+           a.st_mtim.tv_nsec == b.st_mtim.tv_nsec;
+}
+
 /// Of a writer that has not begun nothing was taken.
 bool has_begun(const dropping& of) {
     return of.has_header && !of.is_gone && of.state_sequence > 0;
@@ -26,7 +34,7 @@ bool has_begun(const dropping& of) {
 
 shared_index::shared_index(container& of, memory_source& memory, dropping_table& writers, merged_index& index,
                            index_intake& intake)
-    : container_(of), memory_(memory), writers_(writers), index_(index), intake_(intake) {}
+    : container_(of), memory_(memory), writers_(writers), index_(index), intake_(intake), turn_(of.calls(), memory) {}
 
 void shared_index::set(const index_sharing& how, std::string_view boot_id) {
     how_ = how;
@@ -48,6 +56,65 @@ void shared_index::begin() {
     has_begun_ = true;
     // Something was taken of a writer of this process, which created the container.
     if (writers_.size() > 0) return;
+    take_what_is_there();
+    intake_.set_watch(*this);
+    may_wait_ = true;
+}
+
+/// Others may have begun to merge, or have ended, since this one looked for an image.
+bool shared_index::comes(uint64_t bytes) {
+    if (!may_wait_) return true;
+    coming_bytes_ += bytes;
+    if (coming_bytes_ / bytes_of_entry < least_more()) return true;
+    may_wait_ = false;
+    begins_anew_ = is_left_by_another();
+    return !begins_anew_;
+}
+
+/// More than this one has begun with. False: this one merges, whether others wait for it or not.
+bool shared_index::is_left_by_another() {
+    short_name name;
+    if (node_folder::name_of(container_.calls(), container_.directory(), name) != 0) return false;
+    const int begun = turn_.begin(how_.folder, name);
+    const bool is_mine = begun == 0;
+    if (!is_mine && begun != -EAGAIN) return false;
+    if (!is_mine) turn_.wait(how_.most_wait_ns);
+    const bool is_left = has_newer(turn_.folder(), name);
+    if (is_mine && !is_left) return false;
+    turn_.end(is_left);
+    // Those who come from now on wait for this one, or for another one that has waited like this one.
+    if (!is_left && turn_.begin(how_.folder, name) == -EAGAIN) turn_.end(true);
+    return is_left;
+}
+
+bool shared_index::has_newer(node_folder& folder, const short_name& name) {
+    file_calls& calls = container_.calls();
+    int64_t bytes = 0;
+    const int fd = folder.open_file(name, bytes);
+    if (fd < 0) return false;
+    struct stat there {};
+    image_owner owner;
+    image_reader image(calls, memory_, fd);
+    const bool is_newer = calls.status(fd, there) == 0 && !is_same_file(there, seen_) && identify(owner) &&
+                          image.read_header(owner, bytes) && image.header().entries > shared_entries_;
+    calls.close(fd);
+    return is_newer;
+}
+
+bool shared_index::begins_anew() {
+    if (!begins_anew_) return false;
+    begins_anew_ = false;
+    forget();
+    take_what_is_there();
+    return true;
+}
+
+void shared_index::end() {
+    may_wait_ = false;
+    turn_.end(has_left_);
+}
+
+void shared_index::take_what_is_there() {
     file_calls& calls = container_.calls();
     node_folder folder(calls, memory_);
     short_name name;
@@ -55,7 +122,7 @@ void shared_index::begin() {
     int64_t bytes = 0;
     const int fd = folder.open_file(name, bytes);
     if (fd < 0) return;
-    is_used_ = take_image(fd, bytes);
+    is_used_ = calls.status(fd, seen_) == 0 && take_image(fd, bytes);
     calls.close(fd);
     if (is_used_) return;
     forget();
@@ -83,8 +150,13 @@ bool shared_index::take_all(image_reader& from) {
     return index_.load(from, writers_.size()) && intake_.go_on(progress.latest_ns);
 }
 
+/// Than the image that was taken or left last holds, to be worth another one.
+uint64_t shared_index::least_more() const {
+    return std::max(how_.least_entries, shared_entries_ / 4);
+}
+
 bool shared_index::is_worth_it(uint64_t entries) const {
-    return entries >= shared_entries_ + std::max(how_.least_entries, shared_entries_ / 4);
+    return entries >= shared_entries_ + least_more();
 }
 
 void shared_index::leave() {
@@ -117,6 +189,7 @@ int shared_index::leave_image(uint64_t entries) {
     if (done != 0) return done;
     shared_entries_ = entries;
     is_rejected_ = false;
+    has_left_ = true;
     return 0;
 }
 
@@ -133,6 +206,7 @@ bool shared_index::has_been_left(node_folder& folder, const short_name& name, ui
     const uint64_t left = there.header().entries;
     if (entries >= left && entries - left >= std::max(how_.least_entries, left / 4)) return false;
     shared_entries_ = left;
+    has_left_ = true;
     return true;
 }
 
