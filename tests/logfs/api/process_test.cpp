@@ -1,6 +1,8 @@
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,6 +12,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <iterator>
 #include <string>
 #include <thread>
@@ -141,6 +144,55 @@ TEST_F(in_a_process, a_fork_comes_between_no_call_of_another_thread) {
     const std::string text = text_of(path_);
     EXPECT_EQ(text.substr(0, children), std::string(children, 'c'));
     EXPECT_EQ(text.substr(1000), std::string(static_cast<size_t>(written), 'w'));
+}
+
+/// Somebody waits for a lock of this file.
+bool is_waited_for(const std::string& path) {
+    struct stat there {};
+    if (stat(path.c_str(), &there) != 0) return false;
+    std::ifstream locks("/proc/locks");
+    for (std::string line; std::getline(locks, line);)
+        if (line.find("->") != std::string::npos &&
+            line.find(":" + std::to_string(there.st_ino) + " ") != std::string::npos)
+            return true;
+    return false;
+}
+
+bool is_asleep(pid_t thread) {
+    const std::string status = text_of_file("/proc/self/task/" + std::to_string(thread) + "/stat");
+    return status.find(") S ") != std::string::npos;
+}
+
+/// The child sees what the call has done: half of it would be left in its memory otherwise.
+TEST_F(in_a_process, a_fork_waits_for_a_call_that_is_under_way) {
+    if (!fs::exists("/proc/locks")) GTEST_SKIP() << "nobody says who waits for a lock";
+    opened file(path_);
+    ASSERT_TRUE(went_well(halcyon_logfs_append(file, "one ", 4, nullptr, nullptr)));
+    const std::string lock = path_ + "/append-lock";
+    const int held = open(lock.c_str(), O_RDWR | O_CLOEXEC);
+    struct flock whole {};
+    whole.l_type = F_WRLCK;
+    ASSERT_EQ(fcntl(held, F_OFD_SETLK, &whole), 0);
+    std::thread appends([&] { EXPECT_TRUE(went_well(halcyon_logfs_append(file, "two", 3, nullptr, nullptr))); });
+    while (!is_waited_for(lock)) sched_yield();
+    std::atomic<pid_t> forking{0};
+    std::atomic<bool> is_done{false};
+    int end = -1;
+    std::thread forks([&] {
+        forking = gettid();
+        const pid_t child = fork();
+        if (child == 0) _exit(text_of(path_) == "one two" ? 0 : 1);
+        is_done = true;
+        end = end_of(child);
+    });
+    while (!is_done && (forking == 0 || !is_asleep(forking))) sched_yield();
+    EXPECT_FALSE(is_done);
+    whole.l_type = F_UNLCK;
+    EXPECT_EQ(fcntl(held, F_OFD_SETLK, &whole), 0);
+    appends.join();
+    forks.join();
+    close(held);
+    EXPECT_EQ(end, 0);
 }
 
 /// One that nobody closed: as after a kill, nothing of what was written is missing.
