@@ -1,7 +1,7 @@
 # What `cmake --install` puts where, and how outside programs find it: find_package(halcyon) and pkg-config.
 #
 #   include/halcyon/      headers
-#   <lib>/                libhalcyon, libhalcyon-turns, store modules, libhalcyon_fortran, libhalcyon_turns_fortran,
+#   <lib>/                libhalcyon, libhalcyon-turns, libhalcyon-logfs, store modules, libhalcyon_fortran, libhalcyon_turns_fortran,
 #                         libhalcyon-io, cmake/halcyon/, pkgconfig/
 #   <lib>/halcyon/fortran Fortran modules: they fit one compiler
 #   share/halcyon/grafana Grafana's board of coordinators
@@ -30,6 +30,10 @@ endif()
 set_target_properties(halcyon_turns PROPERTIES INSTALL_RPATH "$ORIGIN")
 install(TARGETS halcyon_turns EXPORT HalcyonTurnsTargets
   LIBRARY DESTINATION ${HALCYON_INSTALL_LIB} COMPONENT python NAMELINK_COMPONENT development)
+# Programs in C and C++ link it; Python has a module of its own.
+set_target_properties(halcyon_logfs_api PROPERTIES INSTALL_RPATH "$ORIGIN")
+install(TARGETS halcyon_logfs_api EXPORT HalcyonLogfsTargets
+  LIBRARY DESTINATION ${HALCYON_INSTALL_LIB} COMPONENT development NAMELINK_COMPONENT development)
 foreach(program halcyon-agent halcyon-log-agent halcyon-server halcyon-server-world halcyon-check halcyon-coordinator halcyon-mount)
   if(TARGET ${program})
     set_target_properties(${program} PROPERTIES INSTALL_RPATH "$ORIGIN/${lib_from_bin}")
@@ -92,6 +96,7 @@ set(HALCYON_INSTALL_CMAKE ${CMAKE_INSTALL_LIBDIR}/cmake/halcyon)
 if(TARGET halcyon)
   # Apart, because they need no MPI.
   install(EXPORT HalcyonTurnsTargets NAMESPACE halcyon:: DESTINATION ${HALCYON_INSTALL_CMAKE} COMPONENT development)
+  install(EXPORT HalcyonLogfsTargets NAMESPACE halcyon:: DESTINATION ${HALCYON_INSTALL_CMAKE} COMPONENT development)
   if(TARGET halcyon_turns_fortran)
     install(EXPORT HalcyonTurnsFortranTargets NAMESPACE halcyon:: DESTINATION ${HALCYON_INSTALL_CMAKE}
       COMPONENT development)
@@ -128,7 +133,7 @@ if(TARGET halcyon)
     list(TRANSFORM folders PREPEND " -I")
     list(JOIN folders "" HALCYON_PC_MPI_FORTRAN_FLAGS)
   endif()
-  foreach(name halcyon halcyon-fortran halcyon-turns halcyon-turns-fortran)
+  foreach(name halcyon halcyon-fortran halcyon-logfs halcyon-turns halcyon-turns-fortran)
     if(TARGET halcyon_fortran OR NOT name MATCHES "fortran")
       configure_file(${CMAKE_CURRENT_LIST_DIR}/${name}.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
       install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig

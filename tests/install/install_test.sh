@@ -2,6 +2,7 @@
 # install PREFIX BUILD                          installs BUILD into an empty PREFIX
 # cmake|pkg_config PREFIX WORK LANGUAGE MPIRUN… builds outside.c, .cpp or .f90 in WORK against PREFIX, runs it on two ranks
 # turns_cmake|turns_pkg_config PREFIX WORK LANGUAGE  builds turns.c or .f90 in WORK against PREFIX, without MPI, runs it
+# logs_cmake|logs_pkg_config PREFIX WORK LANGUAGE    builds logs.c or .cpp likewise, runs it
 # other_mpi PREFIX WORK LANGUAGE MPICC          find_package(halcyon) refuses the MPI of MPICC
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -53,6 +54,21 @@ case $way in
         "${compile[@]}" -o outside $(pkg-config --cflags --libs $package) \
             -Wl,-rpath,"$(pkg-config --variable=libdir halcyon-turns)"
         ;;
+    logs_cmake)
+        cmake -S "$here/cmake_logs" -B . -DCMAKE_PREFIX_PATH="$prefix" -DOUTSIDE="$language"
+        cmake --build .
+        ;;
+    logs_pkg_config)
+        pc=$(dirname "$(find "$prefix" -name halcyon-logfs.pc)")
+        export PKG_CONFIG_PATH=$pc
+        case $language in
+            C) compile=(cc -std=c99 -pedantic -Wall -Werror "$here/logs.c") ;;
+            CXX) compile=(c++ -std=c++20 -Wall -Wextra -Werror "$here/logs.cpp") ;;
+        esac
+        # shellcheck disable=SC2046
+        "${compile[@]}" -o outside $(pkg-config --cflags --libs halcyon-logfs) \
+            -Wl,-rpath,"$(pkg-config --variable=libdir halcyon-logfs)"
+        ;;
     other_mpi)
         said=$(cmake -S "$here/cmake" -B . -DCMAKE_PREFIX_PATH="$prefix" -DOUTSIDE=C -DMPI_C_COMPILER="$1" 2>&1) && {
             echo "an MPI that Halcyon was not built with was accepted:"
@@ -67,8 +83,16 @@ esac
 # Neither the build tree nor the environment may help it: what it needs comes from the prefix.
 unset LD_LIBRARY_PATH HALCYON_MODULE_PATH
 ldd outside | grep -F "$prefix"
-if [[ $way == turns_* ]]; then
+if [[ $way == turns_* || $way == logs_* ]]; then
     ldd outside | grep libmpi && exit 1
+fi
+if [[ $way == logs_* ]]; then
+    ./outside file flat
+    test -f file/halcyon-container
+    printf 'hello, world' | cmp - flat
+    exit
+fi
+if [[ $way == turns_* ]]; then
     # A coordinator that is not there: the agent of the prefix is found, and nothing waits for long.
     HALCYON_COORDINATORS="/=unix:$work/nobody" HALCYON_COORDINATE_PATIENCE_MS=200 ./outside |
         grep -F "nothing is heard of the coordinator"

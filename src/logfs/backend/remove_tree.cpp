@@ -3,7 +3,6 @@
 #include <fcntl.h>
 
 #include <atomic>
-#include <cerrno>
 #include <climits>
 #include <cstring>
 #include <string_view>
@@ -14,6 +13,7 @@
 #include "logfs/backend/log_nodes.hpp"
 #include "logfs/backend/whole_path.hpp"
 #include "logfs/container/directory/names_in.hpp"
+#include "logfs/container/directory/remove_tree.hpp"
 #include "logfs/container/files/memory_source.hpp"
 
 namespace halcyon::logfs {
@@ -34,32 +34,6 @@ class joined {
   private:
     char text_[PATH_MAX + 256] = "";
 };
-
-int remove_below(int directory, const char* name, int depth) {
-    file_calls& files = direct_files();
-    int done = files.remove_at(directory, name, false);
-    if (done != -EISDIR && done != -EPERM) return done;
-    if (depth == 0) return -ELOOP;
-    // What is removed while it is listed may keep others from being listed.
-    constexpr int most_rounds = 8;
-    for (int round = 0; round < most_rounds; ++round) {
-        const int opened = files.open_at(directory, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
-        if (opened < 0) return opened;
-        memory_source memory(files);
-        names_in(files, memory, opened, ".", [&](std::string_view found) {
-            char each[256];
-            if (found.size() >= sizeof each) return 0;
-            std::memcpy(each, found.data(), found.size());
-            each[found.size()] = '\0';
-            remove_below(opened, each, depth - 1);
-            return 0;
-        });
-        files.close(opened);
-        done = files.remove_at(directory, name, true);
-        if (done != -ENOTEMPTY && done != -EEXIST) return done;
-    }
-    return done;
-}
 
 /// Longer than any creation takes, and any difference of two clocks of a cluster.
 constexpr int64_t old_ns = int64_t{3600} * 1'000'000'000;
@@ -84,8 +58,7 @@ short_name removed_name() {
 }
 
 int remove_tree(int directory, const char* name) {
-    constexpr int deepest = 4;  // a container has two levels
-    return remove_below(directory, name, deepest);
+    return remove_tree(direct_files(), directory, name, levels_of_container);
 }
 
 void sweep(const char* directory, bool all) {

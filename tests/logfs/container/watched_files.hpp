@@ -62,12 +62,21 @@ class watched_files : public file_calls {
     int unlock_part(int fd, int64_t offset, int64_t bytes) override {
         return watched("unlock_part", bytes, [&] { return under_.unlock_part(fd, offset, bytes); });
     }
+    int lock_alone(int fd) override {
+        return watched("lock", 0, [&] { return under_.lock_alone(fd); });
+    }
     int advise_soon(int fd, int64_t offset, int64_t bytes) override { return under_.advise_soon(fd, offset, bytes); }
     int status(int fd, struct stat& out) override {
         return watched("status", 0, [&] { return under_.status(fd, out); });
     }
     int status_at(int directory, const char* name, struct stat& out) override {
         return watched("status", 0, [&] { return under_.status_at(directory, name, out); });
+    }
+    int set_mode(int fd, mode_t mode) override {
+        return watched("set_mode", 0, [&] { return under_.set_mode(fd, mode); });
+    }
+    int set_owner(int fd, uid_t user, gid_t group) override {
+        return watched("set_owner", 0, [&] { return under_.set_owner(fd, user, group); });
     }
     int make_directory_at(int directory, const char* name, mode_t mode) override {
         return watched("make_directory", 0, [&] { return under_.make_directory_at(directory, name, mode); });

@@ -10,10 +10,12 @@ import pytest
 from halcyon import client, errors, turns
 
 ROOT = Path(__file__).resolve().parents[3]
-HEADERS = {name: (ROOT / "include/halcyon" / name).read_text(encoding="utf-8") for name in ("halcyon.h", "io.h")}
+PUBLIC = ("halcyon.h", "io.h", "logfs.h")
+HEADERS = {name: (ROOT / "include/halcyon" / name).read_text(encoding="utf-8") for name in PUBLIC}
 HEADER = "\n".join(HEADERS.values())
 ERRORS = (ROOT / "include/halcyon/errors.h").read_text(encoding="utf-8")
 CPP = (ROOT / "include/halcyon/halcyon.hpp").read_text(encoding="utf-8")
+CPP_LOGS = (ROOT / "include/halcyon/logfs.hpp").read_text(encoding="utf-8")
 FORTRAN = (ROOT / "fortran/halcyon.F90").read_text(encoding="utf-8")
 FORTRAN_TURNS = (ROOT / "fortran/halcyon_turns.f90").read_text(encoding="utf-8")
 
@@ -44,7 +46,8 @@ def kinds(name: str) -> list[str]:
 
 def test_no_function_is_overlooked() -> None:
     assert len(declared()) == len(re.findall(r"^HALCYON_API int ", HEADER, re.MULTILINE))
-    assert {"halcyon_open", "halcyon_write", "halcyon_wait", "halcyon_io_wait"} <= declared().keys()
+    known = {"halcyon_open", "halcyon_write", "halcyon_wait", "halcyon_io_wait", "halcyon_logfs_open"}
+    assert known <= declared().keys()
     assert KINDS == ["config", "usage", "system", "unavailable", "internal"]
 
 
@@ -69,8 +72,13 @@ def lists_of_errors(text: str, comment_sign: str) -> list[tuple[list[str], str]]
 
 @pytest.mark.parametrize(
     ("text", "comment_sign", "header"),
-    [(CPP, "///", "halcyon.h"), (FORTRAN, "!>", "halcyon.h"), (FORTRAN_TURNS, "!>", "io.h")],
-    ids=["C++", "Fortran", "Fortran's turns"],
+    [
+        (CPP, "///", "halcyon.h"),
+        (CPP_LOGS, "///", "logfs.h"),
+        (FORTRAN, "!>", "halcyon.h"),
+        (FORTRAN_TURNS, "!>", "io.h"),
+    ],
+    ids=["C++", "C++'s logs", "Fortran", "Fortran's turns"],
 )
 def test_a_binding_lists_the_errors_of_the_functions_it_calls(text: str, comment_sign: str, header: str) -> None:
     listed = lists_of_errors(text, comment_sign)

@@ -37,18 +37,22 @@ class file_calls {
     virtual int punch(int fd, int64_t offset, int64_t bytes) = 0;
     /// Contents, also those that were stored through a mapping, and size are on the device.
     virtual int sync(int fd) = 0;
-    /// The names in a directory are on the device.
+    /// The names in a directory are on the device; of a file, its mode and owner, too.
     virtual int sync_names(int directory) = 0;
     virtual int lock(int fd, bool exclusive) = 0;
     virtual int unlock(int fd) = 0;
     /// Of a part of the file, which need not be there. -EAGAIN, unless it `waits`, where others have it locked.
     virtual int lock_part(int fd, int64_t offset, int64_t bytes, bool exclusive, bool waits) = 0;
     virtual int unlock_part(int fd, int64_t offset, int64_t bytes) = 0;
+    /// As flock(2), exclusive, and apart from the locks above. -EAGAIN where others have it.
+    virtual int lock_alone(int fd) = 0;
     virtual int advise_soon(int fd, int64_t offset, int64_t bytes) = 0;
 
     virtual int status(int fd, struct stat& out) = 0;
     /// Of what has the name; a link itself.
     virtual int status_at(int directory, const char* name, struct stat& out) = 0;
+    virtual int set_mode(int fd, mode_t mode) = 0;
+    virtual int set_owner(int fd, uid_t user, gid_t group) = 0;
     virtual int make_directory_at(int directory, const char* name, mode_t mode) = 0;
     virtual int set_mode_at(int directory, const char* name, mode_t mode) = 0;
     /// -1: as before. Of what has the name; a link itself.

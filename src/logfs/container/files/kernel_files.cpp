@@ -1,6 +1,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -66,6 +67,9 @@ class kernel final : public file_calls {
     int unlock_part(int fd, int64_t offset, int64_t bytes) override {
         return set_lock(fd, offset, bytes, F_UNLCK, false);
     }
+    int lock_alone(int fd) override {
+        return uninterrupted([&] { return ::flock(fd, LOCK_EX | LOCK_NB); });
+    }
     int advise_soon(int fd, int64_t offset, int64_t bytes) override {
         return -::posix_fadvise(fd, offset, bytes, POSIX_FADV_WILLNEED);
     }
@@ -74,6 +78,12 @@ class kernel final : public file_calls {
     }
     int status_at(int directory, const char* name, struct stat& out) override {
         return uninterrupted([&] { return ::fstatat(directory, name, &out, AT_SYMLINK_NOFOLLOW); });
+    }
+    int set_mode(int fd, mode_t mode) override {
+        return uninterrupted([&] { return ::fchmod(fd, mode); });
+    }
+    int set_owner(int fd, uid_t user, gid_t group) override {
+        return uninterrupted([&] { return ::fchown(fd, user, group); });
     }
     int make_directory_at(int directory, const char* name, mode_t mode) override {
         return uninterrupted([&] { return ::mkdirat(directory, name, mode); });

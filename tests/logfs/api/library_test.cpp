@@ -1,0 +1,50 @@
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdio>
+#include <iterator>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+
+#include "api_test.hpp"
+
+/// What libhalcyon-logfs shows to the programs that link it.
+namespace halcyon::logfs::tests {
+namespace {
+
+std::string output_of(const std::string& command) {
+    FILE* pipe = popen(command.c_str(), "r");
+    if (pipe == nullptr) throw std::runtime_error("cannot run " + command);
+    std::string output;
+    std::array<char, 4096> buffer{};
+    while (const size_t bytes = fread(buffer.data(), 1, buffer.size(), pipe)) output.append(buffer.data(), bytes);
+    if (pclose(pipe) != 0) throw std::runtime_error("failed: " + command);
+    return output;
+}
+
+std::set<std::string> words_of(const std::string& text) {
+    std::istringstream words(text);
+    return {std::istream_iterator<std::string>(words), std::istream_iterator<std::string>()};
+}
+
+TEST(library, shows_the_functions_of_its_header_and_nothing_else) {
+    std::set<std::string> declared;
+    const std::string header = text_of_file(HALCYON_TEST_HEADER);
+    const std::regex function(R"(HALCYON_API (?:int|int32_t|const char\*) (halcyon_logfs_\w+)\()");
+    for (std::sregex_iterator at(header.begin(), header.end(), function), end; at != end; ++at)
+        declared.insert((*at)[1]);
+    EXPECT_EQ(declared.size(), 21U);
+    EXPECT_EQ(words_of(output_of("nm --dynamic --defined-only --format=just-symbols " HALCYON_TEST_LIBRARY)), declared);
+}
+
+TEST(library, needs_no_mpi_and_has_a_version_of_its_interface) {
+    const std::string dynamic = output_of("readelf --wide --dynamic " HALCYON_TEST_LIBRARY);
+    EXPECT_EQ(dynamic.find("libmpi"), std::string::npos) << dynamic;
+    EXPECT_NE(dynamic.find("[libhalcyon-logfs.so.0]"), std::string::npos) << dynamic;
+}
+
+}  // namespace
+}  // namespace halcyon::logfs::tests
