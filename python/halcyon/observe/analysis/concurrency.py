@@ -16,7 +16,7 @@ from halcyon.observe.result_columns import Column, derived
 class ConcurrencySeries:
     """Calls of one level and kind. `mean[i]`: how many were in progress in bin i, on average."""
 
-    level: Annotated[str, Column("the interface: hdf5, mpiio, stdio, posix")]
+    level: Annotated[str, Column("the interface: hdf5, mpiio, stdio, posix, log")]
     kind: Annotated[str, Column("the kind of calls: open, read, write, …")]
     mean: Annotated[list[float], Column("for each bin, the mean number of calls in progress")]
 
@@ -53,7 +53,7 @@ def concurrency(survey: Survey) -> Concurrency:
 
 def _begun(survey: Survey, width: int) -> ibis.Table:
     """The same as `endings` of the begins; their finer steps fit the coarse ones."""
-    fine = survey.moments.mutate(at=_.bin * survey.resolution_ns).drop("bin")
+    fine = survey.moments_with_log.mutate(at=_.bin * survey.resolution_ns).drop("bin")
     return fine.aggregate(
         by=["level", "kind", (_.at // width).name("bin")],
         calls=_.calls.sum(),

@@ -24,7 +24,7 @@ class FunctionShares:
     `other_s`: its other calls, and waiting for a turn before calls. `rank` is None for all ranks together.
     """
 
-    level: Annotated[str, Column("the interface: hdf5, mpiio, stdio, posix")]
+    level: Annotated[str, Column("the interface: hdf5, mpiio, stdio, posix, log")]
     function: Annotated[str, Column("the function", head="function")]
     rank: Annotated[int | None, Column("the rank; null: all ranks together")]
     calls: Annotated[int, Column("its calls", head="calls")]
@@ -71,7 +71,7 @@ class CallPart:
     """One call below another, at any depth; `start_s` counts from the start of the call that is taken apart."""
 
     depth: Annotated[int, Column("how many calls are under way above it")]
-    level: Annotated[str, Column("the interface: hdf5, mpiio, stdio, posix")]
+    level: Annotated[str, Column("the interface: hdf5, mpiio, stdio, posix, log")]
     call: Annotated[str, Column("the function")]
     kind: Annotated[str, Column("its kind")]
     offset: Annotated[int | None, Column("place in the file", unit=Unit.BYTES)]
@@ -105,7 +105,7 @@ def function_shares(survey: Survey, *, per_rank: bool = False) -> list[FunctionS
     by = ["level", "function", *(["process"] if per_rank else [])]
     own = survey.profile.filter(_.level.isin(UPPER) & _.self_ns.notnull()).rename(function="call")
     own = own.aggregate(by=by, calls=_.calls.sum().cast("int64"), total=_sum(_.duration_ns), own=_sum(_.self_ns))
-    below = survey.profile.filter(_.parent_level.isin(UPPER)).select(
+    below = survey.profile_with_log.filter(_.parent_level.isin(UPPER)).select(
         "kind", "duration_ns", "wait_ns", "process", level="parent_level", function="parent_call"
     )
     below = below.aggregate(
@@ -157,7 +157,7 @@ def parts(survey: Survey) -> list[Part]:
     callers = survey.profile.filter(_.level.isin(UPPER)).aggregate(
         by=[_.level.name("upper"), _.call.name("function")], made=_sum(_.calls)
     )
-    below = survey.profile.filter(_.parent_level.isin(UPPER)).aggregate(
+    below = survey.profile_with_log.filter(_.parent_level.isin(UPPER)).aggregate(
         by=[_.parent_level.name("upper"), _.parent_call.name("function"), _.level, _.call, _.kind],
         calls=_sum(_.calls),
         volume=_sum(ibis.ifelse(_.direction.notnull(), _.volume, 0)),

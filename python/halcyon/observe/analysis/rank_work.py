@@ -7,7 +7,7 @@ import ibis
 from ibis import _
 
 from halcyon.observe.analysis.survey import Survey
-from halcyon.observe.analysis.volumes import WRITE, without_backends
+from halcyon.observe.analysis.volumes import WRITE
 from halcyon.observe.schema import Kind, Level
 
 
@@ -28,7 +28,7 @@ class RankWork:
 
 def rank_work(survey: Survey, modes: ibis.Table, direction: str) -> dict[int, RankWork]:
     """By rank. `modes`: open_modes."""
-    low = without_backends(survey.profile).filter(_.level.isin([Level.POSIX, Level.STDIO]))
+    low = survey.profile.filter(_.level.isin([Level.POSIX, Level.STDIO]))
     rows = low.filter((_.transfer & (_.direction == direction)) | ((_.kind == Kind.SYNC) & (_.level == Level.POSIX)))
     rows = rows.left_join(modes, ["process", "file"]).mutate(
         moves=ibis.ifelse(_.kind == Kind.SYNC, 0, _.calls),

@@ -15,7 +15,7 @@ from halcyon.quantities import seconds, size
 class TimeSpent:
     """Time of all processes in calls of one level and kind; `self_s` leaves out the calls that these made."""
 
-    level: Annotated[str, Column("the interface: hdf5, mpiio, stdio, posix", head="level")]
+    level: Annotated[str, Column("the interface: hdf5, mpiio, stdio, posix, log", head="level")]
     kind: Annotated[str, Column("the kind of calls: open, read, write, …", head="kind")]
     calls: Annotated[int, Column("calls", head="calls")]
     errors: Annotated[int | None, Column("calls that failed; null: the source counted calls alone", head="failed")]
@@ -41,8 +41,8 @@ class TimeSpent:
 
 
 def times(survey: Survey) -> list[TimeSpent]:
-    """By the time spent, the most first."""
-    rows = survey.profile.aggregate(
+    """By the time spent, the most first. Level log, what logs ask of the file system, is a part of those above it."""
+    rows = survey.profile_with_log.aggregate(
         by=["level", "kind"],
         calls=_.calls.sum().cast("int64"),
         errors=_.errors.sum().cast("int64"),

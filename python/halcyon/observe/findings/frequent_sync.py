@@ -4,7 +4,6 @@ from ibis import _
 
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.analysis.typical import typical
-from halcyon.observe.analysis.volumes import without_backends
 from halcyon.observe.findings.finding import Evidence, Finding, found, time_spent
 from halcyon.observe.schema import Kind, Level
 
@@ -12,7 +11,7 @@ from halcyon.observe.schema import Kind, Level
 def find(answers: Answers) -> list[Finding]:
     """One finding at most."""
     settings = answers.settings
-    low = without_backends(answers.survey.profile).filter(_.level.isin([Level.POSIX, Level.STDIO]))
+    low = answers.survey.profile.filter(_.level.isin([Level.POSIX, Level.STDIO]))
     syncs = low.filter((_.kind == Kind.SYNC) & (_.level == Level.POSIX))
     each = syncs.aggregate(
         by=["file", "process"], calls=_.calls.sum().cast("int64"), duration_ns=_.duration_ns.sum().cast("int64")
@@ -27,7 +26,7 @@ def find(answers: Answers) -> list[Finding]:
     if calls < settings.syncs_per_write * written or spent < settings.sync_share * (spent + write_s):
         return []
     # One sync at the end of a checkpoint is what it should be.
-    timed = without_backends(answers.survey.durations).filter((_.kind == Kind.SYNC) & (_.level == Level.POSIX))
+    timed = answers.survey.durations.filter((_.kind == Kind.SYNC) & (_.level == Level.POSIX))
     usual = typical(timed, "file")
     again = timed.aggregate(by=["file", "process"], calls=_.calls.sum().cast("int64")).to_pyarrow().to_pylist()
     lost = sum((row["calls"] - 1) * usual[row["file"]].usual_s for row in again)
