@@ -7,7 +7,7 @@
 
 import type { Predictability } from "./predictability";
 
-export const VERSION = 5;
+export const VERSION = 6;
 
 export interface Document {
     run: Run;
@@ -333,6 +333,8 @@ export interface Timeline {
     without_times: number;
     shorter_than_s: number | null;
     bin_s: number | null;
+    /** By index, of files that calls of level log alone name: they are not among Document.files. */
+    log_paths: Record<string, string>;
     columns: Column[];
 }
 

@@ -51,7 +51,7 @@ export const THEMES: Record<Scheme, Theme> = {
             seek: "#8d97a1",
             other: "#b4bcc4",
         },
-        levels: { hdf5: "#b8589b", mpiio: "#0072b2", stdio: "#e69f00", posix: "#009e73" },
+        levels: { hdf5: "#b8589b", mpiio: "#0072b2", stdio: "#e69f00", posix: "#009e73", log: "#56b4e9" },
         communicate: "#8d97a1",
         ramp: ["#440154", "#3b528b", "#21918c", "#5ec962", "#d8c51b"],
         load: ["#dbe9f2", "#7fb6d9", "#2f7fb5", "#0a4a7a", "#3b0f4f"],
@@ -76,7 +76,7 @@ export const THEMES: Record<Scheme, Theme> = {
             seek: "#7b8794",
             other: "#56626f",
         },
-        levels: { hdf5: "#dd8bc4", mpiio: "#3f9fdc", stdio: "#f0b73a", posix: "#2cc295" },
+        levels: { hdf5: "#dd8bc4", mpiio: "#3f9fdc", stdio: "#f0b73a", posix: "#2cc295", log: "#8fd0f5" },
         communicate: "#7b8794",
         ramp: ["#7a5ba8", "#5f7fc4", "#35a8a2", "#74d278", "#f2e14c"],
         load: ["#23323d", "#2f6f96", "#4fb0d0", "#a5e0c0", "#f7f3a0"],
@@ -117,7 +117,13 @@ export const CLASS_NAMES: Record<CallClass, string> = {
     other: "map, wait, other",
 };
 
-export const LEVEL_NAMES: Record<string, string> = { hdf5: "HDF5", mpiio: "MPI-IO", stdio: "stdio", posix: "POSIX" };
+export const LEVEL_NAMES: Record<string, string> = {
+    hdf5: "HDF5",
+    mpiio: "MPI-IO",
+    stdio: "stdio",
+    posix: "POSIX",
+    log: "log",
+};
 
 export function levelName(level: string): string {
     return LEVEL_NAMES[level] ?? level;

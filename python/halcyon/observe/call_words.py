@@ -10,6 +10,7 @@ class Level(StrEnum):
     MPIIO = "mpiio"
     STDIO = "stdio"
     POSIX = "posix"
+    LOG = "log"  # no interface of the application's: what a log (`halcyon run --log`) asks of the file system
 
 
 class Kind(StrEnum):

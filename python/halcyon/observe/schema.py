@@ -16,8 +16,8 @@ from halcyon.exit_status import ended_badly
 from halcyon.observe.call_words import Kind as Kind
 from halcyon.observe.call_words import Level as Level
 
-VERSION = 2
-"""Of the schema. A reader refuses a higher one and reads all lower ones: 1 had no `calls.context`."""
+VERSION = 3
+"""Of the schema. A reader refuses a higher one and reads all lower ones: 1 had no `calls.context`, 2 no level `log`."""
 
 _name = pa.dictionary(pa.int32(), pa.string())
 
@@ -32,8 +32,10 @@ CALLS = pa.schema(
         _field("thread", pa.int32(), "its thread, counted from 0 in the order of their first calls"),
         _field("number", pa.int64(), "of the call within its thread, in the order of their beginnings, from 1"),
         _field("parent", pa.int64(), "number of the call of the same thread during which this one was made"),
-        _field("level", _name, "the interface: hdf5, mpiio, stdio, posix", null=False),
-        _field("call", _name, "the function, as in its manual: pwrite, fwrite, MPI_File_write_at", null=False),
+        _field("level", _name, "the interface: hdf5, mpiio, stdio, posix, log (see above)", null=False),
+        _field(
+            "call", _name, "the function, as in its manual: pwrite, fwrite, MPI_File_write_at; log pwrite", null=False
+        ),
         _field("kind", _name, "what it does: open, read, write, lock, …", null=False),
         _field("parent_level", _name, "level of the parent; null for the application's own calls"),
         _field("parent_call", _name, "function of the parent; null for the application's own calls"),

@@ -65,6 +65,24 @@ off or damaged, and a data set of a newer Halcyon, are refused by name.
 | `crc32` | of everything else in this file |
 """
 
+LOG = """\
+**Level `log`.** Calls of a program on a file below a directory that `halcyon run --log` names are of the levels above,
+on the logical file: its path, and offsets in it. What the [log](logs.md) asks of the file system to answer them are
+calls of level `log`, named after their system calls (`log pwrite`), on the files of the container
+(`…/hostdir.3/data.…`). Their parent is the call that is answered; it is null where there is none: when the log finds
+out whether a path is one of its files, or when the process ends. They move the bytes of that call once more: sums of
+bytes are of one level, or leave `log` out, as all analyses do.
+
+- An index that is mapped into the process is changed by stores into memory: they are no calls. `log mmap` tells that it
+  is mapped.
+- Calls of other processes are not there: of the agent that brings what is staged or makes plain files, and of
+  `halcyon mount`. Neither is what a program maps of a log file: a copy in its memory.
+
+How often the file system was asked for what, and how many bytes it got:
+
+    duckdb -c "select kind, count(*), sum(moved) from 'run.halcyon/calls/*.parquet' where level = 'log' group by all"
+"""
+
 DERIVED = """\
 `parent_level`, `parent_call`, `self_ns` and `step` follow from the other columns; `halcyon pack` fills them for every
 source. A call is consecutive when `step` is 0, goes on ahead when it is positive, goes back when it is negative.
@@ -81,6 +99,7 @@ def _table(name: str, schema: pa.Schema) -> Iterator[str]:
     yield f"\n## {name}\n"
     if name == "calls":
         yield DERIVED
+        yield LOG
     yield "| column | type | null | meaning |"
     yield "|---|---|---|---|"
     for field in schema:

@@ -17,7 +17,7 @@ from ibis import _
 
 from halcyon.compiled import core
 from halcyon.observe.analysis.survey import Survey, without_setup
-from halcyon.observe.analysis.volumes import without_backends
+from halcyon.observe.analysis.volumes import without_log
 from halcyon.observe.call_table import spellings_of
 from halcyon.observe.dataset import Dataset
 from halcyon.observe.schema import Kind, Level
@@ -98,7 +98,7 @@ class Streams:
     @cached_property
     def _calls(self) -> ibis.Table:
         """All calls that could be replayed: of the application, with `end_ns` and without failures."""
-        calls = without_backends(without_setup(Survey(self._dataset).all_calls))
+        calls = without_log(without_setup(Survey(self._dataset).all_calls))
         if self._wanted is not None:
             calls = calls.filter(_.process.isin(sorted(self._wanted) or [-1]))
         failed = _.error.notnull() | ((_.level == Level.POSIX) & (_.result == -1))

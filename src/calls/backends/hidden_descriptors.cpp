@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "calls/backends/mounts.hpp"
+#include "calls/state/descriptors.hpp"
 #include "calls/state/direct_call.hpp"
 
 namespace halcyon::calls::hidden_descriptors {
@@ -68,8 +69,10 @@ int hide(int fd) {
 }
 
 int close(int fd) {
-    if (is_in_range(fd) && !backends::shares_memory_with_parent())
+    if (is_in_range(fd) && !backends::shares_memory_with_parent()) {
+        descriptors::closing(fd);
         marks[fd / per_word].fetch_and(~bit_of(fd), std::memory_order_relaxed);
+    }
     return direct::close(fd);
 }
 

@@ -68,8 +68,7 @@ inline constexpr call_circumstances usual_circumstances(uint16_t function) {
     const function_entry& entry = entry_of(function);
     const bool moves =
         entry.does == kind::read || entry.does == kind::write || entry.does == kind::copy || entry.does == kind::sync;
-    const bool told_below =
-        entry.at != level::posix && (moves || entry.does == kind::close || entry.does == kind::wait);
+    const bool told_below = entry.at < level::posix && (moves || entry.does == kind::close || entry.does == kind::wait);
     return {call_id::unknown, !never_waits(static_cast<call_id>(function)),
             told_below ? expected::not_known : (moves ? expected::yes : expected::no)};
 }

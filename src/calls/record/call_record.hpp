@@ -8,7 +8,8 @@
 namespace halcyon::calls {
 
 /// The interface that was called, from the application's side down.
-enum class level : uint8_t { hdf5, mpiio, stdio, posix };
+/// `log`: the system calls by which a log (`halcyon run --log`) answers one of the application's.
+enum class level : uint8_t { hdf5, mpiio, stdio, posix, log };
 
 /// What a call does, whatever its name and level. The names in traces are those of kind_name().
 enum class kind : uint8_t {
@@ -31,7 +32,7 @@ enum class kind : uint8_t {
     control,
 };
 
-inline constexpr const char* level_names[] = {"hdf5", "mpiio", "stdio", "posix"};
+inline constexpr const char* level_names[] = {"hdf5", "mpiio", "stdio", "posix", "log"};
 inline constexpr const char* kind_names[] = {"open",      "close",  "read", "write",  "copy",   "seek",
                                              "sync",      "resize", "lock", "unlock", "stat",   "namespace",
                                              "directory", "map",    "view", "wait",   "control"};

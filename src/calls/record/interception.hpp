@@ -26,9 +26,9 @@ class call_in_progress {
         : thread_(thread), outer_(thread.current), outer_function_(thread.function) {
         record.thread = thread.index;
         record.number = next_number(thread);
-        // A function of the lowest level makes none of these calls: a signal's handler does that interrupted it, or a
-        // clean-up of a thread that was cancelled within it. Where a backend makes one, it says so (report_below).
-        const bool made_by_outer = outer_ != 0 && entry_of(static_cast<uint16_t>(outer_function_)).at != level::posix;
+        // A function of POSIX makes none of these calls: a signal's handler does that interrupted it, or a clean-up of
+        // a thread that was cancelled within it. Where a backend makes one, it says so (report_below).
+        const bool made_by_outer = outer_ != 0 && entry_of(static_cast<uint16_t>(outer_function_)).at < level::posix;
         if (made_by_outer && record.parent == 0) record.parent = outer_;
         thread.current = record.number;
         thread.function = record.function;

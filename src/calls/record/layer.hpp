@@ -30,15 +30,6 @@ class next_call {
     void* state_;
 };
 
-/// Whether a file backend makes this call, to answer one of POSIX that layers see as well (report_below): whoever
-/// counts or learns what goes to files takes one of the two. Asked before the call is passed on.
-inline bool is_made_by_backend(const call_record& record, const next_call& next) {
-    if (record.parent == 0 || entry_of(record.function).at != level::posix) [[likely]]
-        return false;
-    const call_id parent = next.circumstances(record).parent_function;
-    return parent != call_id::unknown && entry_of(static_cast<uint16_t>(parent)).at == level::posix;
-}
-
 /// A file that calls refer to by its id.
 struct named_file {
     uint32_t id;
@@ -78,6 +69,10 @@ class layer {
     [[nodiscard]] virtual bool wants_contexts() const { return false; }
     /// Whether this layer looks up paths by their ids (known_files::paths). Asked once, as above.
     [[nodiscard]] virtual bool wants_paths() const { return false; }
+    /// Whether this layer is to see what backends ask of the kernel (report_below), too: calls of level log. Asked
+    /// once, as above; where none wants them they are not reported. Others ignore them: whoever counts or learns what
+    /// goes to files has seen the application's call.
+    [[nodiscard]] virtual bool wants_calls_below() const { return false; }
     /// A call stack got its number: before the first call of this process that refers to it; sometimes more than once.
     /// `frames`: the innermost ones, from there outwards.
     virtual void on_context(uint32_t /*id*/, std::span<const context_frame> /*frames*/) {}

@@ -67,7 +67,12 @@ bool start_here(process_state& process) {
     choose_tick_source();
     start_layers(process.layers);
     process.paths = false;
-    process.layers.each([&](const layer& l) { process.paths = process.paths || l.wants_paths(); });
+    bool below = false;
+    process.layers.each([&](const layer& l) {
+        process.paths = process.paths || l.wants_paths();
+        below = below || l.wants_calls_below();
+    });
+    process.below.store(below, std::memory_order_relaxed);
     contexts::start();
     --thread.inside;
     const bool wanted = !process.layers.empty();

@@ -33,6 +33,7 @@ struct process_state {
         unseen_moves;  ///< children that share descriptors with us, and I/O past us: positions may differ
     bool paths;        ///< known_files keeps them; constant once the process records
     bool contexts;     ///< calls get them (contexts.hpp); constant once the process records
+    std::atomic<bool> below;  ///< what backends do is shown (report_below); constant once the process records
     layer_chain layers;
     std::atomic<uint64_t> unrecorded;  ///< calls passed on without a record (may_record)
     std::atomic<uint64_t> left;        ///< calls that never returned, because a jump left them

@@ -138,7 +138,6 @@ bool coordinate_layer::name_facts(std::string_view directory) {
 }
 
 void coordinate_layer::transfer(turn_taker& at, calls::call_record& record, const calls::next_call& next) {
-    if (is_made_by_backend(record, next)) return next(record);
     const meaning& of = meanings_[record.function];
     take_turn(at, of.counted(record.bytes), of.what, record, next);
 }

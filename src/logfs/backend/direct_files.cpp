@@ -5,6 +5,8 @@
 #include <new>
 
 #include "calls/backends/hidden_descriptors.hpp"
+#include "calls/backends/report_below.hpp"
+#include "logfs/backend/reported_files.hpp"
 #include "logfs/direct/direct_file_calls.hpp"
 
 namespace halcyon::logfs {
@@ -26,10 +28,12 @@ class hidden_file_calls final : public direct_file_calls {
 }  // namespace
 
 file_calls& direct_files() {
-    // Not a static object: a destructor would run while streams still wait to be written.
+    // Not static objects: a destructor would run while streams still wait to be written.
     alignas(hidden_file_calls) static std::byte room[sizeof(hidden_file_calls)];
     static file_calls* const made = new (room) hidden_file_calls;
-    return *made;
+    alignas(reported_files) static std::byte room_of_reports[sizeof(reported_files)];
+    static file_calls* const reporting = new (room_of_reports) reported_files(*made);
+    return calls::are_calls_below_wanted() ? *reporting : *made;
 }
 
 }  // namespace halcyon::logfs

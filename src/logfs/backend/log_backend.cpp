@@ -18,6 +18,7 @@
 #include "logfs/backend/direct_files.hpp"
 #include "logfs/backend/node_use.hpp"
 #include "logfs/backend/remove_tree.hpp"
+#include "logfs/backend/shown_calls.hpp"
 #include "logfs/container/directory/marking.hpp"
 #include "logfs/container/format/dropping_name.hpp"
 #include "logfs/container/format/plfs_format.hpp"
@@ -31,6 +32,7 @@ constinit open_handles state::handles{};
 namespace {
 
 namespace direct = calls::direct;
+using calls::call_id;
 
 constexpr int most_mounts = 8;
 constinit const log_backend* started[most_mounts] = {};
@@ -48,7 +50,9 @@ int open_for_application(log_node& of, int flags) {
         const int fd = open_placeholder(directory, access | kept);
         if (fd >= 0 || fd == -EMFILE || fd == -ENFILE) return fd;  // else nothing can be put there
     }
-    return static_cast<int>(direct::call(SYS_openat, directory, direct::address("."), O_RDONLY | kept));
+    return static_cast<int>(shown::opened(directory, ".", O_RDONLY | kept, [&] {
+        return direct::call(SYS_openat, directory, direct::address("."), O_RDONLY | kept);
+    }));
 }
 
 int64_t bound_of_clock_ns() {
@@ -82,9 +86,10 @@ int expect_access(int container, bool is_plfs, int flags) {
     const int access = cuts && (flags & O_ACCMODE) == O_RDONLY ? O_RDWR : flags & O_ACCMODE;
     if (is_plfs && access != O_RDONLY) return -EROFS;
     const std::string_view name = is_plfs ? plfs_access_name : marker_name;
-    const auto fd =
-        static_cast<int>(direct::call(SYS_openat, container, direct::address(name.data()), access | O_CLOEXEC));
-    if (fd >= 0) direct::close(fd);
+    const auto fd = static_cast<int>(shown::opened(container, name.data(), access, [&] {
+        return direct::call(SYS_openat, container, direct::address(name.data()), access | O_CLOEXEC);
+    }));
+    if (fd >= 0) shown::close(fd);
     return fd < 0 ? fd : 0;
 }
 
@@ -149,8 +154,10 @@ int log_backend::start(const char* directory) {
 bool log_backend::answers(const char* path) {
     const whole_path at(root(), path);
     struct stat there {};
-    if (direct::call(SYS_newfstatat, AT_FDCWD, direct::address(at.c_str()), direct::address(&there), 0) != 0)
-        return true;
+    const int64_t failed = shown::named(call_id::log_stat, AT_FDCWD, at.c_str(), [&] {
+        return direct::call(SYS_newfstatat, AT_FDCWD, direct::address(at.c_str()), direct::address(&there), 0);
+    });
+    if (failed != 0) return true;
     return S_ISDIR(there.st_mode) || (at.may_be_inside() && at.is_inside());
 }
 
@@ -308,7 +315,9 @@ void log_backend::close(handle opened) {
             struct flock all {};
             all.l_type = F_UNLCK;
             const int fd = of.placeholder();
-            if (fd >= 0) direct::call(SYS_fcntl, fd, F_SETLK, direct::address(&all));
+            if (fd >= 0)
+                shown::on(call_id::log_unlock, fd,
+                          [&] { return direct::call(SYS_fcntl, fd, F_SETLK, direct::address(&all)); });
             node->has_record_locks = false;
         }
         return 0;
@@ -323,8 +332,10 @@ int log_backend::descriptor_of(handle opened, int flags) {
     const open_handle& file = state::handles.of(opened);
     log_node* const node = file.node;
     if (node == nullptr)
-        return static_cast<int>(direct::call(SYS_openat, file.directory, direct::address("."),
-                                             O_RDONLY | O_DIRECTORY | (flags & (O_CLOEXEC | O_NONBLOCK))));
+        return static_cast<int>(shown::opened(file.directory, ".", O_RDONLY | O_DIRECTORY, [&] {
+            return direct::call(SYS_openat, file.directory, direct::address("."),
+                                O_RDONLY | O_DIRECTORY | (flags & (O_CLOEXEC | O_NONBLOCK)));
+        }));
     return static_cast<int>(with_open_node(*node, opened, [&](log_node& of) -> int64_t {
         const int fd = open_for_application(of, flags);
         // Else no other program can be given the descriptor.

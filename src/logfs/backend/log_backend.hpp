@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "calls/backends/file_backend.hpp"
+#include "calls/record/call_table.hpp"
 #include "logfs/backend/log_nodes.hpp"
 #include "logfs/backend/stage_agent.hpp"
 #include "logfs/backend/whole_path.hpp"
@@ -111,7 +112,7 @@ class log_backend final : public calls::file_backend {
     int put_aside(const char* path);
     int exchange_and_remove(const whole_path& from, const whole_path& to, bool removes_container);
     template <class OfDirectory, class OfContainer>
-    int change(handle opened, OfDirectory of_directory, OfContainer of_container);
+    int change(handle opened, calls::call_id function, OfDirectory of_directory, OfContainer of_container);
 
     char root_[PATH_MAX] = "";
     size_t root_length_ = 0;

@@ -16,11 +16,13 @@
 #include "logfs/backend/log_backend.hpp"
 #include "logfs/backend/node_use.hpp"
 #include "logfs/backend/private_copy.hpp"
+#include "logfs/backend/shown_calls.hpp"
 
 namespace halcyon::logfs {
 namespace {
 
 namespace direct = calls::direct;
+using calls::call_id;
 
 int64_t total_of(const iovec* pieces, int count) {
     int64_t sum = 0;
@@ -159,7 +161,9 @@ int log_backend::reserve(handle opened, int mode, int64_t offset, int64_t bytes)
 /// From then on, also what others had made known before is seen.
 int log_backend::sync(handle opened, bool /*data_only*/) {
     const open_handle& file = state::handles.of(opened);
-    if (file.node == nullptr) return static_cast<int>(direct::call(SYS_fsync, file.directory));
+    if (file.node == nullptr)
+        return static_cast<int>(
+            shown::on(call_id::log_fsync, file.directory, [&] { return direct::call(SYS_fsync, file.directory); }));
     return static_cast<int>(with_open(opened, 0, [&](log_node& of) -> int64_t {
         if (const int failed = of.sync(); failed != 0) return failed;
         return error_of(of.file().refresh());
@@ -189,7 +193,10 @@ int log_backend::lock(handle opened, int command, struct flock& range) {
     });
     if (fd < 0) return static_cast<int>(fd);
     // Not with the node's lock: it may take long, and a signal may end it.
-    const auto done = static_cast<int>(direct::call(SYS_fcntl, fd, command, direct::address(&range)));
+    const auto done =
+        static_cast<int>(shown::on(releases ? call_id::log_unlock : call_id::log_lock, static_cast<int>(fd),
+                                   [&] { return direct::call(SYS_fcntl, fd, command, direct::address(&range)); },
+                                   {range.l_start, range.l_len, range.l_type}));
     if (done != 0 || command == F_GETLK || releases || node == nullptr) return done;
     return static_cast<int>(with_open(opened, 0, [&](log_node& of) {
         of.has_record_locks = true;
@@ -201,7 +208,9 @@ int log_backend::lock_whole(handle opened, int fd, int operation) {
     const open_handle& file = state::handles.of(opened);
     const bool releases = (operation & ~LOCK_NB) == LOCK_UN;
     if (releases && file.node != nullptr) with_open(opened, 0, [&](log_node& of) -> int64_t { return of.publish(); });
-    const auto done = static_cast<int>(direct::call(SYS_flock, fd, operation));
+    const auto done =
+        static_cast<int>(shown::on(releases ? call_id::log_unlock : call_id::log_lock, fd,
+                                   [&] { return direct::call(SYS_flock, fd, operation); }, {.argument = operation}));
     if (done != 0 || releases) return done;
     return static_cast<int>(
         with_open(opened, 0, [&](log_node& of) -> int64_t { return error_of(of.file().refresh()); }));

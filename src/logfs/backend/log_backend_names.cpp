@@ -11,6 +11,7 @@
 #include "logfs/backend/log_backend.hpp"
 #include "logfs/backend/node_use.hpp"
 #include "logfs/backend/remove_tree.hpp"
+#include "logfs/backend/shown_calls.hpp"
 #include "logfs/container/format/dropping_name.hpp"
 #include "logfs/container/format/plfs_format.hpp"
 #include "logfs/container/reading/quick_look.hpp"
@@ -19,9 +20,16 @@ namespace halcyon::logfs {
 namespace {
 
 namespace direct = calls::direct;
+using calls::call_id;
 
 int rename_to(const char* from, const char* to, unsigned flags) {
     return direct_files().rename_at(AT_FDCWD, from, AT_FDCWD, to, flags);
+}
+
+int ask_access(const char* path, int mode) {
+    return static_cast<int>(shown::named(
+        call_id::log_access, AT_FDCWD, path,
+        [&] { return direct::call(SYS_faccessat, AT_FDCWD, direct::address(path), mode); }, mode));
 }
 
 /// Whether the one lies below the other.
@@ -85,11 +93,10 @@ int log_backend::access(const char* path, int mode) {
     const whole_path at(root(), path);
     found there;
     if (const int failed = at.look(true, there); failed != 0) return failed;
-    if (there.is != kind::container)
-        return static_cast<int>(direct::call(SYS_faccessat, AT_FDCWD, direct::address(at.c_str()), mode));
+    if (there.is != kind::container) return ask_access(at.c_str(), mode);
     const short_name name = short_name("/").add(there.is_plfs ? plfs_access_name : marker_name);
     const whole_path marker(at.view(), name.c_str());
-    return static_cast<int>(direct::call(SYS_faccessat, AT_FDCWD, direct::address(marker.c_str()), mode));
+    return ask_access(marker.c_str(), mode);
 }
 
 // --- removing ---
@@ -207,15 +214,13 @@ int log_backend::link(const char* from, const char* to) {
     if (const int failed = source.look(false, linked); failed != 0) return failed;
     if (const int failed = target.expect_parent(); failed != 0) return failed;
     if (linked.is != kind::other) return -EPERM;  // a container has one name
-    return static_cast<int>(direct::call(SYS_linkat, AT_FDCWD, direct::address(source.c_str()), AT_FDCWD,
-                                         direct::address(target.c_str()), 0));
+    return direct_files().make_hard_link_at(AT_FDCWD, source.c_str(), target.c_str());
 }
 
 int log_backend::make_symbolic_link(const char* target, const char* path) {
     const whole_path at(root(), path);
     if (const int failed = at.expect_parent(); failed != 0) return failed;
-    return static_cast<int>(
-        direct::call(SYS_symlinkat, direct::address(target), AT_FDCWD, direct::address(at.c_str())));
+    return direct_files().make_link_at(target, AT_FDCWD, at.c_str());
 }
 
 ssize_t log_backend::read_link(const char* path, char* out, size_t room) {
@@ -223,8 +228,7 @@ ssize_t log_backend::read_link(const char* path, char* out, size_t room) {
     found there;
     if (const int failed = at.look(false, there); failed != 0) return failed;
     if (there.is != kind::other) return -EINVAL;
-    return direct::call(SYS_readlinkat, AT_FDCWD, direct::address(at.c_str()), direct::address(out),
-                        static_cast<long>(room));
+    return direct_files().read_link_at(AT_FDCWD, at.c_str(), out, room);
 }
 
 // --- attributes ---
@@ -244,8 +248,10 @@ int log_backend::set_owner(const char* path, bool follow, uid_t user, gid_t grou
     if (const int failed = at.look(follow, there); failed != 0) return failed;
     if (there.is == kind::container)
         return with_node(at, [&](log_node& of) { return error_of(of.file().set_owner(user, group)); });
-    return static_cast<int>(direct::call(SYS_fchownat, AT_FDCWD, direct::address(at.c_str()), user, group,
-                                         follow ? 0 : AT_SYMLINK_NOFOLLOW));
+    return static_cast<int>(shown::named(call_id::log_chown, AT_FDCWD, at.c_str(), [&] {
+        return direct::call(SYS_fchownat, AT_FDCWD, direct::address(at.c_str()), user, group,
+                            follow ? 0 : AT_SYMLINK_NOFOLLOW);
+    }));
 }
 
 int log_backend::set_times(const char* path, bool follow, const timespec times[2]) {
@@ -254,16 +260,20 @@ int log_backend::set_times(const char* path, bool follow, const timespec times[2
     if (const int failed = at.look(follow, there); failed != 0) return failed;
     if (there.is == kind::container)
         return with_node(at, [&](log_node& of) { return error_of(of.file().set_times(times)); });
-    return static_cast<int>(direct::call(SYS_utimensat, AT_FDCWD, direct::address(at.c_str()), direct::address(times),
-                                         follow ? 0 : AT_SYMLINK_NOFOLLOW));
+    return static_cast<int>(shown::named(call_id::log_utimens, AT_FDCWD, at.c_str(), [&] {
+        return direct::call(SYS_utimensat, AT_FDCWD, direct::address(at.c_str()), direct::address(times),
+                            follow ? 0 : AT_SYMLINK_NOFOLLOW);
+    }));
 }
 
 /// Of a directory the kernel's, of a container ours.
 template <class OfDirectory, class OfContainer>
-int log_backend::change(handle opened, OfDirectory of_directory, OfContainer of_container) {
+int log_backend::change(handle opened, call_id function, OfDirectory of_directory, OfContainer of_container) {
     const open_handle& file = state::handles.of(opened);
     log_node* const node = file.node;
-    if (node == nullptr) return static_cast<int>(of_directory(file.directory));
+    if (node == nullptr)
+        return static_cast<int>(
+            shown::on(function, file.directory, [&] { return int64_t{of_directory(file.directory)}; }));
     return static_cast<int>(with_open_node(*node, opened, [&](log_node& of) -> int64_t {
         const auto fresh = of.file().refresh();
         return fresh.ok() ? of_container(of) : error_of(fresh.why());
@@ -272,24 +282,27 @@ int log_backend::change(handle opened, OfDirectory of_directory, OfContainer of_
 
 int log_backend::set_mode(handle opened, unsigned mode) {
     return change(
-        opened, [&](int fd) { return direct::call(SYS_fchmod, fd, mode); },
+        opened, call_id::log_chmod, [&](int fd) { return direct::call(SYS_fchmod, fd, mode); },
         [&](log_node& of) { return error_of(of.file().set_mode(mode)); });
 }
 
 int log_backend::set_owner(handle opened, uid_t user, gid_t group) {
     return change(
-        opened, [&](int fd) { return direct::call(SYS_fchown, fd, user, group); },
+        opened, call_id::log_chown, [&](int fd) { return direct::call(SYS_fchown, fd, user, group); },
         [&](log_node& of) { return error_of(of.file().set_owner(user, group)); });
 }
 
 int log_backend::set_times(handle opened, const timespec times[2]) {
     return change(
-        opened, [&](int fd) { return direct::call(SYS_utimensat, fd, 0, direct::address(times), 0); },
+        opened, call_id::log_utimens,
+        [&](int fd) { return direct::call(SYS_utimensat, fd, 0, direct::address(times), 0); },
         [&](log_node& of) { return error_of(of.file().set_times(times)); });
 }
 
 int log_backend::stat_system(struct statfs& out) {
-    return static_cast<int>(direct::call(SYS_statfs, direct::address(root_), direct::address(&out)));
+    return static_cast<int>(shown::named(call_id::log_statfs, AT_FDCWD, root_, [&] {
+        return direct::call(SYS_statfs, direct::address(root_), direct::address(&out));
+    }));
 }
 
 }  // namespace halcyon::logfs

@@ -18,6 +18,7 @@
 #include "calls/state/direct_call.hpp"
 #include "calls/state/standard_error.hpp"
 #include "logfs/backend/direct_files.hpp"
+#include "logfs/backend/shown_calls.hpp"
 #include "logfs/backend/stage_agent.hpp"
 #include "logfs/backend/whole_path.hpp"
 #include "logfs/container/directory/open_mark.hpp"
@@ -34,7 +35,8 @@ namespace hidden = calls::hidden_descriptors;
 /// The kind of file system that it is on, as statfs has it; 0: nobody knows.
 uint32_t system_of(int fd) {
     struct statfs system {};
-    return direct::fstatfs(fd, &system) == 0 ? static_cast<uint32_t>(system.f_type) : 0;
+    const auto ask = [&] { return int64_t{direct::fstatfs(fd, &system)}; };
+    return shown::on(calls::call_id::log_statfs, fd, ask) == 0 ? static_cast<uint32_t>(system.f_type) : 0;
 }
 
 /// File systems that keep a page of a mapped file to one node until it is synced.
@@ -161,6 +163,8 @@ int log_node::open_file(const char* path, bool is_new, mode_t mode) {
     who.group = group_;
     void* const room = direct_files().take_pages(sizeof(log_file));
     if (room == nullptr) return -ENOMEM;
+    // Whether its calls are shown is decided here, and a descriptor may be looked at before the call on it is recorded.
+    static_cast<void>(calls::recording());
     auto* const made = new (room) log_file(direct_files());
     const int failed = error_of(made->open(path, who, wanted));
     if (failed == 0) {
@@ -222,15 +226,19 @@ int log_node::make_ready() {
 
 int open_placeholder(int directory, int flags) {
     const auto open = [&](int with) {
-        return static_cast<int>(
-            direct::call(SYS_openat, directory, direct::address(descriptor_name.data()), with, 0666));
+        return static_cast<int>(shown::opened(directory, descriptor_name.data(), with, [&] {
+            return direct::call(SYS_openat, directory, direct::address(descriptor_name.data()), with, 0666);
+        }));
     };
     const int fd = open(flags);
     if (fd != -ENOENT) return fd;
     const int made = open(flags | O_CREAT | O_EXCL);
     if (made == -EEXIST) return open(flags);
     // Who may use the container needs it, whatever the umask takes: nothing is ever written to it.
-    if (made >= 0) direct::call(SYS_fchmod, made, 0666);
+    if (made >= 0) {
+        shown::on(calls::call_id::log_chmod, made, [&] { return direct::call(SYS_fchmod, made, 0666); },
+                  {.argument = 0666});
+    }
     return made;
 }
 
@@ -317,9 +325,12 @@ void log_node::tell_others() {
     has_unpublished = false;
     const char* const name = descriptor_name.data();
     const int directory = file_->of().directory();
-    const auto touch = [&] { return direct::call(SYS_utimensat, directory, direct::address(name), 0, 0); };
+    const auto touch = [&] {
+        return shown::named(calls::call_id::log_utimens, directory, name,
+                            [&] { return direct::call(SYS_utimensat, directory, direct::address(name), 0, 0); });
+    };
     if (touch() != -ENOENT) return;
-    if (const int fd = open_placeholder(directory, O_RDONLY | O_CLOEXEC); fd >= 0) direct::close(fd);
+    if (const int fd = open_placeholder(directory, O_RDONLY | O_CLOEXEC); fd >= 0) shown::close(fd);
     touch();
 }
 

@@ -7,6 +7,7 @@
 
 #include "calls/state/direct_call.hpp"
 #include "logfs/backend/direct_files.hpp"
+#include "logfs/backend/shown_calls.hpp"
 #include "logfs/container/directory/marking.hpp"
 #include "logfs/container/format/dropping_name.hpp"
 
@@ -16,8 +17,10 @@ namespace {
 namespace direct = calls::direct;
 
 int look_at(int directory, const char* name, bool follow, struct stat& out) {
-    return static_cast<int>(direct::call(SYS_newfstatat, directory, direct::address(name), direct::address(&out),
-                                         follow ? 0 : AT_SYMLINK_NOFOLLOW));
+    return static_cast<int>(shown::named(calls::call_id::log_stat, directory, name, [&] {
+        return direct::call(SYS_newfstatat, directory, direct::address(name), direct::address(&out),
+                            follow ? 0 : AT_SYMLINK_NOFOLLOW);
+    }));
 }
 
 bool is_container_at(std::string_view path) {
@@ -115,8 +118,7 @@ int whole_path::expect_parent() const {
 
 int whole_path::follow_link() {
     char target[PATH_MAX];
-    const long bytes =
-        direct::call(SYS_readlinkat, AT_FDCWD, direct::address(text_), direct::address(target), sizeof target);
+    const int64_t bytes = direct_files().read_link_at(AT_FDCWD, text_, target, sizeof target);
     if (bytes < 0) return static_cast<int>(bytes);
     if (bytes == sizeof target) return -ENAMETOOLONG;
     const std::string_view to(target, static_cast<size_t>(bytes));

@@ -19,7 +19,7 @@
 /// learnt probability (adaptive_bits.hpp), in fewer bytes.
 ///
 /// Versions: 1 had zstd throughout, other columns, and times in front of them; it is not read any more. 2 had no
-/// contexts, and check sums without the version.
+/// contexts, and check sums without the version. 3 had no calls of level log.
 ///
 /// A ring holds what is not in the trace yet: a ring_header, notes, and then chunks of slots for records. After a clean
 /// end it is gone; after a kill, its slots are the last calls.
@@ -27,7 +27,7 @@ namespace halcyon::observe::trace {
 
 inline constexpr char trace_magic[8] = {'H', 'A', 'L', 'C', 'Y', 'O', 'N', 'T'};
 inline constexpr char ring_magic[8] = {'H', 'A', 'L', 'C', 'Y', 'O', 'N', 'R'};
-inline constexpr uint32_t format_version = 3;
+inline constexpr uint32_t format_version = 4;
 inline constexpr uint32_t oldest_version_read = 2;
 inline constexpr uint32_t version_with_contexts = 3;
 inline constexpr uint32_t byte_order_mark = 0x01020304;

@@ -31,6 +31,7 @@ class trace_layer final : public calls::layer {
     void on_file(const calls::named_file& file) override;
     void on_fact(uint32_t file, std::string_view key, std::string_view value) override;
     [[nodiscard]] bool wants_contexts() const override { return contexts_; }
+    [[nodiscard]] bool wants_calls_below() const override { return true; }
     void on_context(uint32_t id, std::span<const calls::context_frame> frames) override;
     void on_absence(std::string_view subject, uint64_t count) override;
     void on_end(calls::ending how) override;

@@ -263,7 +263,7 @@ bool trace_reader::take_note(const note_reader::note& note) {
     switch (note.kind) {
         case note_kind::function: {
             const auto section = copied<function_section>(note.section);
-            if (section.level > static_cast<uint8_t>(calls::level::posix) ||
+            if (section.level > static_cast<uint8_t>(calls::level::log) ||
                 section.kind > static_cast<uint8_t>(calls::kind::control)) {
                 return false;
             }

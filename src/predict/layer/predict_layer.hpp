@@ -40,7 +40,7 @@ class predict_layer final : public calls::layer {
     bool start(const settings& wanted, char* complaint, size_t complaint_bytes);
 
     void invoke(calls::call_record& record, const calls::next_call& next) override {
-        if (!learnt_[record.function] || is_made_by_backend(record, next)) return next(record);
+        if (!learnt_[record.function]) return next(record);
         next(record);
         if (record.error == 0) learn(record);
     }

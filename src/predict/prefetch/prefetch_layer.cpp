@@ -52,7 +52,7 @@ void prefetch_layer::forget() {
 }
 
 void prefetch_layer::invoke(calls::call_record& record, const calls::next_call& next) {
-    if (!is_read_[record.function] || is_made_by_backend(record, next)) return next(record);
+    if (!is_read_[record.function]) return next(record);
     calls::thread_state& thread = calls::this_thread();
     if (own.generation == thread.generation && own.reads != nullptr) {
         ++thread.inside;

@@ -86,11 +86,14 @@ void print_page() {
         "its\n"
         "name, and `argument` the column of that name in the table of calls. *Collective* calls of MPI-IO are made by\n"
         "all processes that opened the file. A function has other names for files of 64 bits, for programs built with\n"
-        "checks of their buffers, and for Fortran.\n");
+        "checks of their buffers, and for Fortran. Programs call none of the last level: these are the system calls "
+        "by\n"
+        "which logs (`halcyon run --log`) answer calls of the levels above.\n");
     print_level(level::hdf5, "HDF5");
     print_level(level::mpiio, "MPI-IO");
     print_level(level::stdio, "Streams of C");
     print_level(level::posix, "POSIX");
+    print_level(level::log, "Logs");
 }
 
 }  // namespace

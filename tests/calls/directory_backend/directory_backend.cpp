@@ -55,7 +55,7 @@ int directory_backend::open(const char* path, int flags, unsigned mode, handle& 
     const mode_t before = ::umask(0);
     const std::string whole = directory_ + path;
     const uint32_t file = known_files::of_path(AT_FDCWD, whole.c_str());
-    const int fd = number(report_below({call_id::open, file, none, none, flags}, [&] {
+    const int fd = number(report_below({call_id::log_open, file, none, none, flags}, [&] {
         return direct::call(SYS_openat, root_, direct::address(below(path)), flags & ~O_APPEND, mode);
     }));
     ::umask(before);
@@ -85,12 +85,12 @@ ssize_t directory_backend::path_of(handle opened, char* out, size_t room) {
 }
 
 ssize_t directory_backend::read(handle opened, const iovec* pieces, int count, int64_t offset) {
-    return shown(call_id::preadv, opened, offset, bytes_of(pieces, count), [&] {
+    return shown(call_id::log_pread, opened, offset, bytes_of(pieces, count), [&] {
         return direct::call(SYS_preadv, fd_of(opened), direct::address(pieces), count, offset, offset >> 32 >> 32);
     });
 }
 ssize_t directory_backend::write(handle opened, const iovec* pieces, int count, int64_t offset) {
-    return shown(call_id::pwritev, opened, offset, bytes_of(pieces, count), [&] {
+    return shown(call_id::log_pwrite, opened, offset, bytes_of(pieces, count), [&] {
         return direct::call(SYS_pwritev, fd_of(opened), direct::address(pieces), count, offset, offset >> 32 >> 32);
     });
 }
@@ -99,7 +99,7 @@ ssize_t directory_backend::append(handle opened, const iovec* pieces, int count,
     const std::string path = "/proc/self/fd/" + std::to_string(opened);
     const int fd = direct::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
     if (fd < 0) return fd;
-    const ssize_t done = shown(call_id::writev, opened, none, bytes_of(pieces, count),
+    const ssize_t done = shown(call_id::log_pwrite, opened, none, bytes_of(pieces, count),
                                [&] { return direct::call(SYS_writev, fd, direct::address(pieces), count); });
     if (done > 0) offset = direct::lseek(fd, 0, SEEK_CUR) - done;
     direct::close(fd);
@@ -116,7 +116,7 @@ int directory_backend::reserve(handle opened, int mode, int64_t offset, int64_t 
     return number(direct::call(SYS_fallocate, fd_of(opened), mode, offset, bytes));
 }
 int directory_backend::sync(handle opened, bool data_only) {
-    return number(shown(data_only ? call_id::fdatasync : call_id::fsync, opened, none, none,
+    return number(shown(data_only ? call_id::log_fdatasync : call_id::log_fsync, opened, none, none,
                         [&] { return direct::call(data_only ? SYS_fdatasync : SYS_fsync, fd_of(opened)); }));
 }
 int directory_backend::lock(handle opened, int command, struct flock& range) {

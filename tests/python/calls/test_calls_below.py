@@ -54,6 +54,7 @@ def test_calls_of_a_backend_have_the_calls_that_it_answers_as_their_parents(make
     kinds = {"open", "read", "write", "sync"}
     assert sorted(call["kind"] for call in made) == sorted(call["kind"] for call in asked if call["kind"] in kinds)
     assert len(made) == 1 + 40 + 20 + 40 + 1 + 1
+    assert {call["level"] for call in made} == {"log"}
     for call in made:
         outer = answered[call["process"], call["thread"], call["parent"]]
         for column in ("kind", "bytes", "moved", "error"):

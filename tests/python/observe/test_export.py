@@ -108,25 +108,25 @@ def test_otf2_spreads_calls_that_overlap(tmp_path: Path) -> None:
 def partly_known(directory: Path) -> Path:
     """A data set with calls whose bytes are told by others, asked for only, or none because they failed."""
     calls = {
-        "level": ["stdio", "posix", "mpiio", "posix", "posix"],
-        "call": ["fwrite", "stdio write", "MPI_File_write_at", "pwrite", "fsync"],
-        "kind": ["write", "write", "write", "write", "sync"],
-        "number": [1, 2, 3, 4, 5],
-        "parent": [None, 1, None, None, None],
-        "parent_level": [None, "stdio", None, None, None],
-        "parent_call": [None, "fwrite", None, None, None],
-        "bytes": [100, 4096, 30, 7, None],
-        "moved": [None, 4096, None, None, None],
-        "error": [None, None, None, 28, None],
-        "start_ns": [0, 10, 100, 200, 300],
-        "duration_ns": [50, 20, 50, 50, 50],
-        "process": [0] * 5,
-        "thread": [0] * 5,
-        "file": [0] * 5,
+        "level": ["stdio", "posix", "log", "mpiio", "posix", "posix"],
+        "call": ["fwrite", "stdio write", "log pwrite", "MPI_File_write_at", "pwrite", "fsync"],
+        "kind": ["write", "write", "write", "write", "write", "sync"],
+        "number": [1, 2, 3, 4, 5, 6],
+        "parent": [None, 1, 2, None, None, None],
+        "parent_level": [None, "stdio", "posix", None, None, None],
+        "parent_call": [None, "fwrite", "stdio write", None, None, None],
+        "bytes": [100, 4096, 4096, 30, 7, None],
+        "moved": [None, 4096, 4096, None, None, None],
+        "error": [None, None, None, None, 28, None],
+        "start_ns": [0, 10, 15, 100, 200, 300],
+        "duration_ns": [50, 20, 10, 50, 50, 50],
+        "process": [0] * 6,
+        "thread": [0] * 6,
+        "file": [0, 0, 1, 0, 0, 0],
     }
     with DatasetWriter(directory, RunInfo("test", 10.0, None, None)) as writer:
         writer.write("processes", pa.table({"process": [0]}))
-        writer.write("files", pa.table({"file": [0], "path": ["/a"]}))
+        writer.write("files", pa.table({"file": [0, 1], "path": ["/a", "/a/hostdir.0/data.n0.1.2"]}))
         writer.write("calls", pa.table(calls))
     return directory
 
@@ -143,7 +143,7 @@ def test_otf2_operations_add_up_to_what_was_moved(tmp_path: Path) -> None:
                 paradigms[event.matching_id] = event.handle.io_paradigm.identification
             if isinstance(event, IoOperationComplete):
                 sums[paradigms[event.matching_id]] += event.bytes_result
-    assert sums == {"POSIX": 4096, "MPI-IO": 30}
+    assert sums == {"POSIX": 4096, "HALCYON-LOG": 4096, "MPI-IO": 30}
     with packed(tmp_path / "archive", tmp_path / "back") as back:
         assert comparable(back, "level", "call", "kind", "path", "bytes", "moved", "error") == kept
 

@@ -7,7 +7,9 @@ import { byteScale, count, percent, seconds, size, timeScale } from "../units";
 
 /** Time of all processes in calls, a bar per level, its parts by what the calls do. */
 export function timeByLevel(theme: Theme, times: readonly TimeSpent[]) {
-    const levels = ["hdf5", "mpiio", "stdio", "posix"].filter((level) => times.some((time) => time.level === level));
+    const levels = ["hdf5", "mpiio", "stdio", "posix", "log"].filter((level) =>
+        times.some((time) => time.level === level),
+    );
     const sum = (level: string, kind: string) =>
         times
             .filter((time) => time.level === level && classOf(time.kind) === kind)

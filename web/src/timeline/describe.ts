@@ -50,7 +50,8 @@ export function describeCall(calls: Calls, call: number, files: readonly File[])
         lines.push(["bytes", moved > 0 && duration > 0 ? `${size(moved)} (${rate(moved / duration)})` : size(moved)]);
     if (named && calls.bytes[call]! > 0) lines.push([named, size(calls.bytes[call]!)]);
     if (calls.offset[call]! >= 0) lines.push(["at offset", count(calls.offset[call]!)]);
-    const path = pathOf(files, calls.file[call]!);
+    const file = calls.file[call]!;
+    const path = pathOf(files, file) ?? calls.timeline.log_paths[file];
     if (path) lines.push(["file", path]);
     if (error) lines.push(["failed", `error ${error}`]);
     return { title: name, lines };

@@ -109,12 +109,15 @@ function atOnce(concurrency: Concurrency): HTMLElement {
     );
 }
 
-/** The functions that others can lie below: all but those of the lowest level, and MPI's start and end. */
+/**
+ * The functions that others can lie below: all but those of the lowest level that the application calls, of what a log
+ * does below that, and MPI's start and end.
+ */
 export function upperFunctions(calls: Calls): number[] {
     const { levels, functions } = calls.timeline;
-    const lowest = levels[levels.length - 1];
+    const lowest = levels.filter((level) => level !== "log").at(-1);
     return functions.flatMap(({ level, setup }, index) =>
-        setup || level === lowest || level === "stdio" ? [] : [index],
+        setup || level === lowest || level === "stdio" || level === "log" ? [] : [index],
     );
 }
 

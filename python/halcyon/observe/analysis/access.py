@@ -18,7 +18,7 @@ from halcyon.quantities import size_mark
 class SizeBin:
     """Reads or writes of one level that moved `lower` <= bytes < `upper` each."""
 
-    level: Annotated[str, Column("the interface: hdf5, mpiio, stdio, posix", head="level")]
+    level: Annotated[str, Column("the interface: hdf5, mpiio, stdio, posix, log", head="level")]
     kind: Annotated[str, Column("read or write", head="kind")]
     lower: Annotated[int, Column("the smallest size of the class", unit=Unit.BYTES, head="from", shown=size_mark)]
     upper: Annotated[int, Column("sizes of the class are below", unit=Unit.BYTES)]
@@ -29,7 +29,7 @@ class SizeBin:
 
 
 def sizes(survey: Survey) -> list[SizeBin]:
-    """A histogram per level and direction, in powers of two.
+    """A histogram per level and direction, in powers of two: of the transfers, and of the levels above and below them.
 
     MPI-IO and HDF5: of calls whose source tells what they moved.
     """
@@ -42,20 +42,21 @@ def sizes(survey: Survey) -> list[SizeBin]:
             calls=row["calls"],
             bytes=row["volume"],
         )
-        for row in _sizes(survey.profile).to_pyarrow().to_pylist()
+        for row in _sizes(survey.profile_with_log).to_pyarrow().to_pylist()
     ]
 
 
 @question
 def _sizes(profile: ibis.Table) -> ibis.Table:
-    rows = profile.filter(_.direction.notnull() & _.size_class.notnull() & (_.transfer | _.level.isin(_UPPER)))
+    rows = profile.filter(_.direction.notnull() & _.size_class.notnull() & (_.transfer | _.level.isin(_BESIDE)))
     rows = rows.aggregate(
         by=["level", "direction", "size_class"], calls=_.calls.sum().cast("int64"), volume=_.volume.sum().cast("int64")
     )
     return rows.order_by(["level", "direction", "size_class"])
 
 
-_UPPER = (Level.MPIIO, Level.HDF5)
+_BESIDE = (Level.MPIIO, Level.HDF5, Level.LOG)
+"""Levels whose bytes are those of others."""
 
 
 class Order(StrEnum):

@@ -17,7 +17,7 @@ from halcyon.observe.result_columns import Column, derived
 class ConcurrencySeries:
     """Calls of one level and kind. `mean[i]`: how many were in progress in bin i, on average."""
 
-    level: Annotated[str, Column("the interface: hdf5, mpiio, stdio, posix")]
+    level: Annotated[str, Column("the interface: hdf5, mpiio, stdio, posix, log")]
     kind: Annotated[str, Column("the kind of calls: open, read, write, …")]
     mean: Annotated[list[float], Column("for each bin, the mean number of calls in progress")]
 
@@ -41,7 +41,7 @@ def concurrency(survey: Survey) -> Concurrency:
     width = survey.ending_step_ns
     count = survey.end_ns // width + 1
     ended = _ended(survey.endings)
-    begun = _begun(survey.moments, Given(survey.resolution_ns), Given(width))
+    begun = _begun(survey.moments_with_log, Given(survey.resolution_ns), Given(width))
     sides: dict[tuple[str, str], list[npt.NDArray[np.float64]]] = {}
     for side, rows in enumerate((begun, ended)):
         for row in rows.to_pyarrow().to_pylist():

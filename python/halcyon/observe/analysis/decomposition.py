@@ -25,7 +25,7 @@ class FunctionShares:
     `other_s`: its other calls, and waiting for a turn before calls. `rank` is None for all ranks together.
     """
 
-    level: Annotated[str, Column("the interface: hdf5, mpiio, stdio, posix")]
+    level: Annotated[str, Column("the interface: hdf5, mpiio, stdio, posix, log")]
     function: Annotated[str, Column("the function", head="function")]
     rank: Annotated[int | None, Column("the rank; null: all ranks together")]
     calls: Annotated[int, Column("its calls", head="calls")]
@@ -72,7 +72,7 @@ class CallPart:
     """One call below another, at any depth; `start_s` counts from the start of the call that is taken apart."""
 
     depth: Annotated[int, Column("how many calls are under way above it")]
-    level: Annotated[str, Column("the interface: hdf5, mpiio, stdio, posix")]
+    level: Annotated[str, Column("the interface: hdf5, mpiio, stdio, posix, log")]
     call: Annotated[str, Column("the function")]
     kind: Annotated[str, Column("its kind")]
     offset: Annotated[int | None, Column("place in the file", unit=Unit.BYTES)]
@@ -103,7 +103,7 @@ def function_shares(survey: Survey, *, per_rank: bool = False) -> list[FunctionS
     """
     if not survey.levels & set(UPPER):
         return []
-    rows = _function_shares(survey.profile, per_rank).to_pyarrow().to_pylist()
+    rows = _function_shares(survey.profile_with_log, per_rank).to_pyarrow().to_pylist()
     ranks = shown_ranks(survey) if per_rank else {}
     return [_shares(row, ranks.get(row.get("process", -1))) for row in rows]
 
@@ -177,7 +177,7 @@ def parts(survey: Survey) -> list[Part]:
             seconds=row["duration_ns"] / 1e9,
             per_call=row["calls"] / row["made"] if row["made"] else 0.0,
         )
-        for row in _parts(survey.profile).to_pyarrow().to_pylist()
+        for row in _parts(survey.profile_with_log).to_pyarrow().to_pylist()
     ]
 
 

@@ -8,7 +8,7 @@ from ibis import _
 
 from halcyon.database import question
 from halcyon.observe.analysis.survey import Survey
-from halcyon.observe.analysis.volumes import WRITE, without_backends
+from halcyon.observe.analysis.volumes import WRITE
 from halcyon.observe.schema import Kind, Level
 
 
@@ -44,7 +44,7 @@ def rank_work(survey: Survey, modes: ibis.Table, direction: str) -> dict[int, Ra
 
 @question
 def _work(profile: ibis.Table, modes: ibis.Table, processes: ibis.Table, direction: str) -> ibis.Table:
-    low = without_backends(profile).filter(_.level.isin([Level.POSIX, Level.STDIO]))
+    low = profile.filter(_.level.isin([Level.POSIX, Level.STDIO]))
     rows = low.filter((_.transfer & (_.direction == direction)) | ((_.kind == Kind.SYNC) & (_.level == Level.POSIX)))
     rows = rows.left_join(modes, ["process", "file"]).mutate(
         moves=ibis.ifelse(_.kind == Kind.SYNC, 0, _.calls),

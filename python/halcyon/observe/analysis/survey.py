@@ -12,7 +12,7 @@ from ibis import _
 from halcyon.database import Asked, Database, Given, Rows, question
 from halcyon.observe.analysis import passes
 from halcyon.observe.analysis.settings import Settings
-from halcyon.observe.analysis.volumes import tells_stdio, with_direction
+from halcyon.observe.analysis.volumes import tells_stdio, with_direction, without_log
 from halcyon.observe.dataset import Dataset
 from halcyon.observe.schema import Level
 
@@ -74,9 +74,22 @@ class Survey:
 
     @cached_property
     def rows(self) -> ibis.Table:
-        """The calls, without MPI's start and end and what these make: they are no I/O of the application."""
+        """The calls, without MPI's start and end and what these make: they are no I/O of the application.
+
+        Nor with those of level log, by which logs answer other calls: what they take and move is counted there.
+        """
+        return without_log(self.rows_with_log) if self.has_log else self.rows_with_log
+
+    @cached_property
+    def rows_with_log(self) -> ibis.Table:
+        """`rows`, and the calls of level log: for what is told level by level."""
         # A source without such calls need not pay for looking at each name.
         return without_setup(self.all_calls) if self.setup_calls else self.all_calls
+
+    @cached_property
+    def has_log(self) -> bool:
+        """Whether there are calls of level log: a program ran on logs (`halcyon run --log`)."""
+        return any_row(_of_log(self._plain_profile))
 
     @cached_property
     def all_calls(self) -> ibis.Table:
@@ -100,6 +113,11 @@ class Survey:
     @cached_property
     def profile(self) -> ibis.Table:
         """passes.profile of `rows`, with the direction of transfers."""
+        return without_log(self.profile_with_log) if self.has_log else self.profile_with_log
+
+    @cached_property
+    def profile_with_log(self) -> ibis.Table:
+        """passes.profile of `rows_with_log`, with the direction of transfers. None of level log is a `transfer`."""
         # Kept once more: as a condition, it would be part of most of the questions that follow.
         return self.keep("profile", _without_setup(self.directed(self._plain_profile)))
 
@@ -125,8 +143,8 @@ class Survey:
 
     @cached_property
     def setup_calls(self) -> int:
-        """How many calls `rows` leaves out."""
-        return self._number(_calls(self._plain_profile)) - self.calls
+        """How many calls `rows` leaves out, but for those of level log."""
+        return self._number(_calls(without_log(self._plain_profile))) - self.calls
 
     @cached_property
     def processes(self) -> ibis.Table:
@@ -210,6 +228,13 @@ class Survey:
         return self.keep("moments", _of_all_files(fine))
 
     @cached_property
+    def moments_with_log(self) -> ibis.Table:
+        """`moments` of `rows_with_log`."""
+        if not self.has_log:
+            return self.moments
+        return self.keep("moments_with_log", self.directed(passes.moments(self.rows_with_log, Given(self.resolution_ns))))
+
+    @cached_property
     def file_resolution_ns(self) -> int:
         """To what times are merged per file."""
         if self._fine_moments is not None:
@@ -235,8 +260,8 @@ class Survey:
 
     @cached_property
     def endings(self) -> ibis.Table:
-        """passes.endings in steps of `ending_step_ns`."""
-        return self.keep("endings", passes.endings(self.rows, Given(self.ending_step_ns)))
+        """passes.endings of `rows_with_log` in steps of `ending_step_ns`."""
+        return self.keep("endings", passes.endings(self.rows_with_log, Given(self.ending_step_ns)))
 
     @cached_property
     def activity_step_ns(self) -> int:
@@ -284,6 +309,11 @@ def _of_stdio_for_setup(calls: ibis.Table) -> ibis.Table:
 @question
 def _of_stdio(profile: ibis.Table) -> ibis.Table:
     return tells_stdio(profile).aggregate(number=_.count())
+
+
+@question
+def _of_log(profile: ibis.Table) -> ibis.Table:
+    return profile.filter(_.level == Level.LOG)
 
 
 @question

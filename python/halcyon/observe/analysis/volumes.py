@@ -33,9 +33,9 @@ def with_direction(rows: ibis.Table, *, stdio_told: bool) -> ibis.Table:
     )
 
 
-def without_backends(rows: ibis.Table) -> ibis.Table:
-    """Without the calls of POSIX that another one made: those of a file backend, which answers the application's."""
-    return rows.filter((_.parent_level != Level.POSIX).fill_null(True))
+def without_log(rows: ibis.Table) -> ibis.Table:
+    """Without the calls by which logs answer those of the levels above, whose bytes they move once more."""
+    return rows.filter(_.level != Level.LOG)
 
 
 def tells_stdio(rows: ibis.Table) -> ibis.Table:

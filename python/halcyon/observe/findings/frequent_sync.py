@@ -6,7 +6,6 @@ from ibis import _
 from halcyon.database import question
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.analysis.typical import typical
-from halcyon.observe.analysis.volumes import without_backends
 from halcyon.observe.findings.finding import Evidence, Finding, found, time_spent
 from halcyon.observe.findings.large_transfers import sums_of_pairs
 from halcyon.observe.schema import Kind, Level
@@ -67,12 +66,12 @@ def find(answers: Answers) -> list[Finding]:
 
 @question
 def _syncs(rows: ibis.Table) -> ibis.Table:
-    return without_backends(rows).filter((_.kind == Kind.SYNC) & (_.level == Level.POSIX))
+    return rows.filter((_.kind == Kind.SYNC) & (_.level == Level.POSIX))
 
 
 @question
 def _writes(profile: ibis.Table) -> ibis.Table:
-    low = without_backends(profile).filter(_.level.isin([Level.POSIX, Level.STDIO]))
+    low = profile.filter(_.level.isin([Level.POSIX, Level.STDIO]))
     return low.filter(_.transfer & (_.direction == Kind.WRITE))
 
 

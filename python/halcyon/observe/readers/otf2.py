@@ -21,7 +21,13 @@ from halcyon.observe.readers.file_index import FileIndex
 from halcyon.observe.readers.functions import kind_of, level_of
 from halcyon.observe.schema import CALLS, Kind, Level, RunInfo
 
-LEVELS = {"POSIX": Level.POSIX, "ISOC": Level.STDIO, "MPI-IO": Level.MPIIO, "HDF5": Level.HDF5}
+LEVELS = {
+    "POSIX": Level.POSIX,
+    "ISOC": Level.STDIO,
+    "MPI-IO": Level.MPIIO,
+    "HDF5": Level.HDF5,
+    "HALCYON-LOG": Level.LOG,  # of Halcyon's export
+}
 """Of OTF2's names of I/O paradigms; other libraries (netCDF) call these."""
 _LEFT = ("offset", "bytes", "result", "error", "wait_ns", "argument", "context")
 """Attributes of the end of a call in Halcyon's export."""

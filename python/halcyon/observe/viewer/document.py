@@ -17,7 +17,7 @@ from halcyon.observe.analysis.find_runs import Unread
 from halcyon.observe.analysis.phase_sketch import PhaseSketch
 from halcyon.predict.page import Predictability
 
-VERSION = 5
+VERSION = 6
 """Of this contract. A viewer says so when it is given another one."""
 
 
@@ -115,6 +115,8 @@ class Timeline:
     """Calls that cannot be shown, because the source has no times for them."""
     shorter_than_s: float | None
     bin_s: float | None
+    log_paths: dict[str, str]
+    """By index, of files that calls of level log alone name: they are not among Document.files."""
     columns: list[Column]
 
 

@@ -29,6 +29,8 @@ class Limits:
     """At most so many time bins: more than a wide screen has pixels."""
     examples: int = 100_000
     """So many calls in all that the examples of a function are made of."""
+    log_files: int = 10_000
+    """Paths of so many files of logs."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,7 @@ class _Reader:
         self.database = database
         self.limits = limits
         self.run_ns = dataset.info.duration_ns or 0
-        for view, table in (("every_call", "calls"), ("processes", "processes")):
+        for view, table in (("every_call", "calls"), ("processes", "processes"), ("every_file", "files")):
             database.read_parquet([str(path) for path in dataset.paths[table]]).create_view(view)
         self.processes = self._process_rows()
         self.levels = self._levels()
@@ -90,6 +92,7 @@ class _Reader:
             without_times=int(without_times),
             shorter_than_s=None if threshold_ns is None else threshold_ns / 1e9,
             bin_s=None if bin_ns is None else bin_ns / 1e9,
+            log_paths=self._log_paths(),
             columns=[describe(values) for values in calls + cells],
         )
         return Calls(timeline, calls + cells)
@@ -112,6 +115,15 @@ class _Reader:
     def _levels(self) -> list[str]:
         present = {level for (level,) in self.database.execute("SELECT DISTINCT level FROM every_call").fetchall()}
         return [level.value for level in Level if level.value in present]
+
+    def _log_paths(self) -> dict[str, str]:
+        if Level.LOG not in self.levels:
+            return {}
+        rows = self.database.execute(
+            f"""SELECT file, any_value(path) FROM every_call JOIN every_file USING (file)
+            GROUP BY file HAVING bool_and(level = '{Level.LOG}') ORDER BY file LIMIT {self.limits.log_files}"""
+        ).fetchall()
+        return {str(file): path for file, path in rows}
 
     def _functions(self) -> list[TimelineFunction]:
         rows = self.database.execute("SELECT DISTINCT call, level, kind FROM every_call ORDER BY ALL").fetchall()

@@ -46,6 +46,7 @@ PARADIGMS = {
     Level.STDIO: ("ISOC", "ISO C I/O", IoParadigmClass.SERIAL, IoParadigmFlag.NONE),
     Level.MPIIO: ("MPI-IO", "MPI-IO", IoParadigmClass.PARALLEL, IoParadigmFlag.NONE),
     Level.HDF5: ("HDF5", "HDF5", IoParadigmClass.PARALLEL, IoParadigmFlag.NONE),
+    Level.LOG: ("HALCYON-LOG", "Halcyon log", IoParadigmClass.SERIAL, IoParadigmFlag.NONE),
 }
 MODES = {Kind.READ: IoOperationMode.READ, Kind.WRITE: IoOperationMode.WRITE, Kind.SYNC: IoOperationMode.FLUSH}
 DATA = (Kind.READ, Kind.WRITE, Kind.COPY, Kind.SYNC)

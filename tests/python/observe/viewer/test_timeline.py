@@ -139,3 +139,16 @@ def test_a_run_without_calls_has_an_empty_timeline(tmp_path: Path) -> None:
         calls = read_timeline(dataset)
     assert (calls.timeline.calls, calls.timeline.processes, calls.timeline.levels) == (0, [], [])
     assert calls.timeline.kinds == [kind.value for kind in Kind]
+
+
+def test_files_that_logs_alone_use_have_their_paths(tmp_path: Path) -> None:
+    words = {"level": ["posix", "log", "log"], "call": ["write", "log pwrite", "log stat"]}
+    numbers = {"process": [0] * 3, "start_ns": [0, 1, 2], "duration_ns": [9, 1, 1], "file": [0, 1, 0]}
+    with DatasetWriter(tmp_path / "run", RunInfo("test", None, None, None)) as writer:
+        writer.write("processes", pa.table({"process": [0]}))
+        writer.write("files", pa.table({"file": [0, 1], "path": ["/a", "/a/hostdir.0/data.n0.1.2"]}))
+        writer.write("calls", pa.table(words | {"kind": ["write", "write", "stat"]} | numbers))
+    with Dataset.open(tmp_path / "run") as dataset:
+        timeline = read_timeline(dataset).timeline
+    assert timeline.levels == ["posix", "log"]
+    assert timeline.log_paths == {"1": "/a/hostdir.0/data.n0.1.2"}
