@@ -66,8 +66,11 @@ bool start_here(process_state& process) {
     ++thread.inside;
     choose_tick_source();
     start_layers(process.layers);
-    process.paths = false;
-    process.layers.each([&](const layer& l) { process.paths = process.paths || l.wants_paths(); });
+    process.paths = process.places = false;
+    process.layers.each([&](const layer& l) {
+        process.paths = process.paths || l.wants_paths();
+        process.places = process.places || l.wants_places();
+    });
     contexts::start();
     --thread.inside;
     const bool wanted = !process.layers.empty();
