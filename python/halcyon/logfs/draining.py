@@ -25,6 +25,9 @@ class DrainReport:
     flattened: int = 0
     left: dict[str, str] = field(default_factory=dict)
     """Containers that are not done yet, each with the reason."""
+    conflicts: dict[str, int] = field(default_factory=dict)
+    """Containers of which plain files were made, with the bytes that writers wrote at times that do not say which was
+    last."""
 
 
 def drain(
@@ -79,8 +82,10 @@ def _one(
         if done.left:
             return _whose(done), True
         if flatten:
-            tools.flatten(container, progress=progress, pace=pace)
+            plain = tools.flatten(container, progress=progress, pace=pace)
             report.flattened += 1
+            if plain.conflict_bytes:
+                report.conflicts[str(container)] = plain.conflict_bytes
     except FileNotFoundError:
         return "", False  # it was removed, or an agent made a plain file of it
     except UnavailableError as why:

@@ -347,6 +347,15 @@ def stats(path: LogPath) -> Figures:
     return Figures(staged_on=tuple(found.pop("staged_on")), **found)
 
 
+def conflict_bytes(path: LogPath) -> int:
+    """How many bytes of the file writers wrote at times that do not say which was last, as `check` counts them: reads
+    the indexes, and nothing else. None of a container of PLFS.
+
+    Raises: as stats().
+    """
+    return int(_logfs().conflict_bytes(path))
+
+
 def bring(path: LogPath, *, progress: Progress | None = None, pace: "Pace | None" = None) -> BringReport:
     """Brings what lies on disks of this node into the container and on its device: of writers that have ended, all.
 

@@ -167,7 +167,9 @@ class agent {
             report_.flattened_bytes += done->written_bytes;
             if (done->conflict_bytes > 0)
                 remarks_ += path + ": " + std::to_string(done->conflict_bytes) +
-                            " bytes were written by several writers at times that do not say which was last\n";
+                            " bytes were written by several writers at times that do not say which was last: the file "
+                            "has those of one of them; MPI_File_sync of all ranks between such writes puts them in "
+                            "order, and closer clocks of the nodes (chrony, NTP) do\n";
             return true;
         }
         // Others have it open, or something of it is on its way. All else stays as it is unless somebody acts.

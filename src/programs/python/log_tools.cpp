@@ -163,6 +163,10 @@ void remove(const nb::object& path) {
     without_interpreter(path, [&] { return logfs::remove_container(name); });
 }
 
+int64_t conflict_bytes(const nb::object& path) {
+    return with_container(path, [](container& what) { return logfs::conflict_bytes(what); });
+}
+
 nb::dict stats(const nb::object& path) {
     bool is_plfs = false;
     const auto all = with_container(path, [&](container& what) {
@@ -309,6 +313,7 @@ void add_log_tools(nb::module_& m) {
     m.def("map", map, nb::arg("path"), nb::kw_only(), nb::arg("begin"), nb::arg("end"), nb::arg("most"),
           "`end` below 0: of the file.");
     m.def("stats", stats, nb::arg("path"));
+    m.def("conflict_bytes", conflict_bytes, nb::arg("path"));
     m.def("punch", punch, nb::arg("path"), nb::kw_only(), nb::arg("waits"));
     m.def("remove", remove, nb::arg("path"));
 }

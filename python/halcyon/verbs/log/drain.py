@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     from halcyon.logfs.draining import drain
     from halcyon.logfs.pace import Pace
-    from halcyon.logfs.printed import say
+    from halcyon.logfs.printed import say, say_conflicts
     from halcyon.printed.tables import console_for_tables
     from halcyon.quantities import parse_bytes, plural, size
 
@@ -73,6 +73,8 @@ def run(arguments: argparse.Namespace) -> int:
             console_for_tables(),
             f"{path}: {plural(done.containers, 'container')}; {size(done.brought_bytes)} brought from this node{plain}",
         )
+        for container, conflict_bytes in done.conflicts.items():
+            say_conflicts(Path(container), conflict_bytes, console_for_tables(), is_plain=True)
     tell(done.left)
     return 1 if done.left else 0
 
