@@ -181,6 +181,7 @@ def say_what_was_logged(logs: Logs, *, flattened: bool = False) -> None:
             seen = "; all others are plain files"
         print(f"halcyon: {given}: {files}, of {by}{seen}", file=sys.stderr)
         _say_what_is_staged(given, found)
+        _say_what_is_in_conflict(found)
 
 
 def _say_what_is_staged(given: str, containers: list[Path]) -> None:
@@ -195,6 +196,16 @@ def _say_what_is_staged(given: str, containers: list[Path]) -> None:
         f"({many}). An agent on each of them brings what it has; `halcyon log drain {given}` waits for it",
         file=sys.stderr,
     )
+
+
+def _say_what_is_in_conflict(containers: list[Path]) -> None:
+    """As far as a short look shows it, where there are the compiled modules."""
+    if not containers:
+        return
+    from halcyon.logfs.conflicts import conflicts_in_words, found_soon
+
+    for container, conflict_bytes in found_soon(containers).items():
+        print(f"halcyon: {conflicts_in_words(container, conflict_bytes)}", file=sys.stderr)
 
 
 def _host_of(mark: Path) -> str | None:

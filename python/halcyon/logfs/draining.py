@@ -8,6 +8,7 @@ from pathlib import Path
 from halcyon.errors import HalcyonError, UnavailableError, UsageError
 from halcyon.layers.logs import containers_below, is_container
 from halcyon.logfs import tools
+from halcyon.logfs.pace import Pace
 from halcyon.logfs.tools import Progress
 
 _LOOK_EVERY_S = 0.5
@@ -24,6 +25,9 @@ class DrainReport:
     flattened: int = 0
     left: dict[str, str] = field(default_factory=dict)
     """Containers that are not done yet, each with the reason."""
+    conflicts: dict[str, int] = field(default_factory=dict)
+    """Containers of which plain files were made, with the bytes that writers wrote at times that do not say which was
+    last."""
 
 
 def drain(
@@ -32,18 +36,20 @@ def drain(
     flatten: bool = False,
     wait_s: float | None = None,
     progress: Progress | None = None,
+    pace: Pace | None = None,
     on_wait: Callable[[dict[str, str]], object] = lambda left: None,
 ) -> DrainReport:
     """Brings what lies on this node into the containers at or below `path`, and waits for other nodes to do the same.
 
-    `flatten`: makes plain files of the containers then. `wait_s`: at most; None: as long as it takes. `on_wait` is
-    called with what is left, each time that this has changed.
+    `flatten`: makes plain files of the containers then. `wait_s`: at most; None: as long as it takes. `pace`: how fast,
+    and in whose turn; None: at once. `on_wait` is called with what is left, each time that this has changed.
 
     Raises:
         UsageError: there is no such container or directory.
     """
     if not path.is_dir():
         raise UsageError(f"{path}: neither a log container nor a directory")
+    path = path.absolute()  # which turn it is, depends on where a container is
     report = DrainReport()
     seen: set[Path] = set()
     end = None if wait_s is None else time.monotonic() + wait_s
@@ -53,7 +59,7 @@ def drain(
         waits = False
         for container in [path] if is_container(path) else sorted(containers_below(path)):
             seen.add(container)
-            why, may_change = _one(container, report, flatten, progress)
+            why, may_change = _one(container, report, flatten, progress, pace)
             if why:
                 report.left[str(container)] = why
             waits |= bool(why) and may_change
@@ -66,16 +72,20 @@ def drain(
         time.sleep(_LOOK_EVERY_S)
 
 
-def _one(container: Path, report: DrainReport, flatten: bool, progress: Progress | None) -> tuple[str, bool]:
+def _one(
+    container: Path, report: DrainReport, flatten: bool, progress: Progress | None, pace: Pace | None
+) -> tuple[str, bool]:
     """Why it is not done yet; "": it is. And whether that may change without anybody's doing here."""
     try:
-        done = tools.bring(container, progress=progress)
+        done = tools.bring(container, progress=progress, pace=pace)
         report.brought_bytes += done.brought_bytes
         if done.left:
             return _whose(done), True
         if flatten:
-            tools.flatten(container, progress=progress)
+            plain = tools.flatten(container, progress=progress, pace=pace)
             report.flattened += 1
+            if plain.conflict_bytes:
+                report.conflicts[str(container)] = plain.conflict_bytes
     except FileNotFoundError:
         return "", False  # it was removed, or an agent made a plain file of it
     except UnavailableError as why:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from halcyon.logfs.conflicts import conflicts_in_words
 from halcyon.logfs.tools import CheckReport, Figures, FileMap, PunchReport
 from halcyon.printed.tables import print_table
 from halcyon.quantities import ABSENT, count, number, percent, plural, size
@@ -59,16 +60,13 @@ def print_figures(of: Figures, path: Path, console: Console) -> None:
         ["memory of a reader", size(of.reader_bytes)],
     ]
     print_table(console, "figures", ["figure", "value"], rows)
+    say_conflicts(path, of.conflict_bytes, console)
 
 
-def say_conflicts(path: Path, conflict_bytes: int, console: Console) -> None:
-    """What nobody can know of a file, if there is any."""
+def say_conflicts(path: Path, conflict_bytes: int, console: Console, *, is_plain: bool = False) -> None:
+    """What nobody can know of a file, if there is any. `is_plain`: a plain file was made of the container."""
     if conflict_bytes:
-        say(
-            console,
-            f"{path}: {size(conflict_bytes)} were written by several writers at times that do not say which was last; "
-            "the clocks of their nodes are no closer",
-        )
+        say(console, conflicts_in_words(path, conflict_bytes, is_plain=is_plain))
 
 
 def print_map(of: FileMap, path: Path, console: Console) -> None:

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from halcyon.logfs.pace import Pace
+
 Weight = Literal["note", "loss", "damage"]
 """Nothing is wrong; as a crash leaves it, nothing that was synced is missing; reads fail, or would give wrong bytes."""
 Progress = Callable[[int, int], object]
@@ -273,12 +275,13 @@ def flatten(
     verify: bool = True,
     ignore_writers: bool = False,
     progress: Progress | None = None,
+    pace: "Pace | None" = None,
 ) -> FlattenReport:
     """Makes a plain file of a container, sparse where that has holes; it has its name when all of it is on the device.
 
     Without a `target` it takes the container's place; what else has the name `target` is replaced. `verify`: compares
     data with their sums, where there are any. `ignore_writers`: in place also where a process may still have the
-    container open, although what that writes later is lost.
+    container open, although what that writes later is lost. `pace`: as of bring().
 
     Raises:
         UsageError: it is no container.
@@ -288,7 +291,14 @@ def flatten(
     """
     to = path if target is None else target
     return FlattenReport(
-        **_logfs().flatten(path, to, verifies=verify, ignores_writers=ignore_writers, progress=progress)
+        **_logfs().flatten(
+            path,
+            to,
+            verifies=verify,
+            ignores_writers=ignore_writers,
+            progress=progress,
+            pace=pace and pace.compiled,
+        )
     )
 
 
@@ -337,15 +347,26 @@ def stats(path: LogPath) -> Figures:
     return Figures(staged_on=tuple(found.pop("staged_on")), **found)
 
 
-def bring(path: LogPath, *, progress: Progress | None = None) -> BringReport:
+def conflict_bytes(path: LogPath) -> int:
+    """How many bytes of the file writers wrote at times that do not say which was last, as `check` counts them: reads
+    the indexes, and nothing else. None of a container of PLFS.
+
+    Raises: as stats().
+    """
+    return int(_logfs().conflict_bytes(path))
+
+
+def bring(path: LogPath, *, progress: Progress | None = None, pace: "Pace | None" = None) -> BringReport:
     """Brings what lies on disks of this node into the container and on its device: of writers that have ended, all.
+
+    `pace`: how fast, and in whose turn (halcyon.logfs.pace); the path is absolute then.
 
     Raises:
         UsageError: it is no container.
         ConfigError: its mark is damaged.
         HalcyonSystemError: the system refused. What was brought stays, and the next call goes on.
     """
-    done: dict[str, Any] = _logfs().bring(path, progress=progress)
+    done: dict[str, Any] = _logfs().bring(path, progress=progress, pace=pace and pace.compiled)
     return BringReport(left=tuple(Staged(*each) for each in done.pop("left")), **done)
 
 

@@ -5,6 +5,8 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+from halcyon.verbs.coordination_words import add_coordination, coordination_of
+
 SUMMARY = "run a command: with its I/O recorded or predicted, or beside a server world"
 DESCRIPTION = (
     "Runs COMMAND, for example `mpirun -n 64 ./simulation`. With --trace every I/O call of all its processes is "
@@ -87,26 +89,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=int,
         help="reads that are less probable are not read ahead: 1 to 100; default: 50",
     )
-    parser.add_argument(
-        "--coordinator",
-        metavar="PATH=ADDRESS",
-        action="append",
-        default=[],
-        help="--coordinate: who gives turns for files below PATH; may be repeated (default: as coordinators.yaml says)",
-    )
-    parser.add_argument(
-        "--coordinators",
-        metavar="FILE",
-        type=Path,
-        help="--coordinate: coordinators.yaml (default: $HALCYON_COORDINATORS_FILE, else "
-        "/etc/halcyon/coordinators.yaml)",
-    )
-    parser.add_argument(
-        "--account",
-        metavar="NAME",
-        help="--coordinate: who pays; coordinators.yaml may give accounts different weights (default: "
-        "$HALCYON_ACCOUNT, else $SLURM_JOB_ACCOUNT)",
-    )
+    add_coordination(parser)
     parser.add_argument(
         "--log",
         metavar="DIR",
@@ -183,7 +166,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     from halcyon.errors import UnavailableError, UsageError
-    from halcyon.layers.coordination import Coordination
     from halcyon.layers.job import Job
     from halcyon.layers.log_agent import DEFAULT_RATE, Flattening, start_agent
     from halcyon.layers.log_placement import say_if_crowded
@@ -222,12 +204,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("--prefetch-… say how to read ahead: add --prefetch")
     if prediction != Prediction() and "predict" not in layers:
         raise UsageError("--predict-…, --save-model and --model say how to learn: add --predict")
-    coordination = Coordination(tuple(arguments.coordinator), arguments.coordinators, account=arguments.account)
-    if coordination != Coordination() and "coordinate" not in layers:
-        raise UsageError("--coordinator, --coordinators and --account say how turns are given: add --coordinate")
-    if arguments.coordinator and arguments.coordinators:
-        raise UsageError("--coordinator and --coordinators say the same in two ways; give one of them")
-    if "coordinate" in layers:
+    coordination = coordination_of(arguments, takes_turns="coordinate" in layers)
+    if coordination is not None:
         coordination = replace(coordination, job=Job.given())
     stage = None
     if arguments.stage is not None:
@@ -256,7 +234,7 @@ def run(arguments: argparse.Namespace) -> int:
     if logs and flattens:
         flattening = Flattening(arguments.flatten_rate or DEFAULT_RATE)
         try:
-            start_agent(logs, flattening, coordination if "coordinate" in layers else None)
+            start_agent(logs, flattening, coordination)
         except UnavailableError as why:
             # The command counts more than what becomes of its files later.
             print(f"halcyon: --flatten: containers stay what they are: {why}", file=sys.stderr)
@@ -272,10 +250,10 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.contexts,
             prediction,
             prefetching,
-            coordination if "coordinate" in layers else None,
+            coordination,
             logs,
         )
-        say_what_was_recorded(place, layers, coordination if "coordinate" in layers else None)
+        say_what_was_recorded(place, layers, coordination)
         if logs:
             say_what_was_logged(logs, flattened=flattens)
         return code

@@ -9,6 +9,7 @@
 #include "calls/record/call_record.hpp"
 #include "calls/state/blocked_signals.hpp"
 #include "calls/state/direct_call.hpp"
+#include "calls/state/known_files.hpp"
 
 namespace halcyon::calls::backends {
 namespace {
@@ -354,7 +355,10 @@ void look_again_at_standard_descriptors() {
 
 size_t path_of(int fd, char* out, size_t room) {
     const owned_file file = owner_of(fd);
-    if (!file) return 0;
+    return file ? path_of(file, out, room) : 0;
+}
+
+size_t path_of(const owned_file& file, char* out, size_t room) {
     for (const mount_point& at : mounted()) {
         if (at.of != &file.backend() || at.length + 2 > room) continue;
         const ssize_t length = file.backend().path_of(file.opened(), out + at.length, room - at.length);
@@ -366,6 +370,10 @@ size_t path_of(int fd, char* out, size_t room) {
         return whole - 1;
     }
     return 0;
+}
+
+void placed_anew(file_backend& of, file_backend::handle opened) {
+    if (this_process().places && !shares_memory_with_parent()) known_files::placed_anew({&of, opened, 0, false});
 }
 
 bool is_placeholder(int fd, std::string_view name) {

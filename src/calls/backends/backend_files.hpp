@@ -74,6 +74,11 @@ void look_again_at_standard_descriptors();
 
 /// The whole path of a placeholder's file: mount prefix and name. Its length; 0: `fd` is none, or the name is gone.
 size_t path_of(int fd, char* out, size_t room);
+/// Likewise, of the file.
+size_t path_of(const owned_file& file, char* out, size_t room);
+/// A backend's file_backend::say_places() says something else by now: layers that want to know are told. Not where the
+/// backend holds a lock that it needs for saying so.
+void placed_anew(file_backend& of, file_backend::handle opened);
 /// Whether `fd`, whose file the kernel calls so, is a placeholder.
 bool is_placeholder(int fd, std::string_view name);
 /// Its size; none (call_record.hpp) where `fd` is no placeholder.

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <ctime>
 
+#include "calls/record/data_places.hpp"
 #include "calls/state/process_state.hpp"
 
 namespace halcyon::calls {
@@ -60,6 +61,11 @@ class file_backend {
         const ssize_t length = path_of(opened, path, sizeof path);
         return length < 0 ? static_cast<int>(length) : open(path, flags, 0, again);
     }
+
+    /// Where the bytes of the file come from and go to, if not to its own path: a layer may give turns at file systems.
+    /// Asked when a descriptor is named, not for each call. Where it would say something else later, the backend says
+    /// so (backends::placed_anew). Nothing here.
+    virtual void say_places(handle /*opened*/, data_places& /*out*/) {}
 
     /// Up to the end of the file: 0 there.
     virtual ssize_t read(handle opened, const iovec* pieces, int count, int64_t offset) = 0;

@@ -7,6 +7,7 @@
 
 #include "calls/record/call_circumstances.hpp"
 #include "calls/record/call_record.hpp"
+#include "calls/record/data_places.hpp"
 
 namespace halcyon::calls {
 
@@ -63,6 +64,9 @@ class layer {
     /// A file got its id: before the first call that refers to it. Once more, with the same id, when its file system
     /// is known only later.
     virtual void on_file(const named_file& /*file*/) {}
+    /// A backend keeps the bytes of a file elsewhere than its path says: behind on_file, before the first call on the
+    /// open file, and once more when that has changed. `places` empty: they lie where the path says, from now on.
+    virtual void on_places(const named_file& /*file*/, const data_places& /*places*/) {}
     /// Something about the process or a file that is no call: `mpi.rank`, `mpi.hint.romio_ds_write`.
     virtual void on_fact(uint32_t /*file*/, std::string_view /*key*/, std::string_view /*value*/) {}
     /// Whether this layer looks at call_record::context. Asked once, when the process' recording starts.
@@ -73,6 +77,8 @@ class layer {
     /// once, as above; where none wants them they are not reported. Others ignore them: whoever counts or learns what
     /// goes to files has seen the application's call.
     [[nodiscard]] virtual bool wants_calls_below() const { return false; }
+    /// Whether this layer looks at on_places. Asked once, as above.
+    [[nodiscard]] virtual bool wants_places() const { return false; }
     /// A call stack got its number: before the first call of this process that refers to it; sometimes more than once.
     /// `frames`: the innermost ones, from there outwards.
     virtual void on_context(uint32_t /*id*/, std::span<const context_frame> /*frames*/) {}

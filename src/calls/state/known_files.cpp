@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <climits>
+#include <new>
 
 #include "calls/backends/backend_files.hpp"
 #include "calls/state/direct_call.hpp"
@@ -21,6 +22,7 @@ struct entry {
     std::atomic<uint64_t> hash;
     std::atomic<uint32_t> id;          // and `on_known_system`, once that was told
     std::atomic<uint32_t> generation;  // of the process that gave the id: a child names its files anew
+    std::atomic<uint64_t> places;      // data_places::sum() as layers were told it; 0: where the path says
 };
 
 struct table {
@@ -85,22 +87,47 @@ uint32_t announce(uint32_t id, std::string_view path, int fd) {
     return known ? id | on_known_system : id;
 }
 
+// What who names a file knows of where its bytes lie.
+struct whereabouts {
+    bool are_known = false;                  // else nobody has looked, or nobody wants to know
+    const data_places* elsewhere = nullptr;  // null: where the path says
+
+    [[nodiscard]] uint64_t sum() const { return elsewhere == nullptr ? 0 : elsewhere->sum(); }
+};
+
+[[gnu::noinline]] void tell_places(uint32_t id, std::string_view path, const whereabouts& of) {
+    const named_file file{id, path, none, 0};
+    const data_places where_the_path_says{};
+    const data_places& places = of.elsewhere == nullptr ? where_the_path_says : *of.elsewhere;
+    this_process().layers.each([&](layer& l) { l.on_places(file, places); });
+}
+
 uint32_t next_id() {
     return last_id.fetch_add(1) + 1;
 }
 
-// A path that was named before anyone opened it (stat, unlink) is told again once it is open.
-uint32_t of_entry(entry& found, std::string_view path, int fd) {
+// A path that was named before anyone opened it (stat, unlink) is told again once it is open. One path may be a
+// backend's file and one of the kernel's in turn: layers hear when that has changed.
+uint32_t of_entry(entry& found, std::string_view path, int fd, const whereabouts& bytes) {
     uint32_t held = found.id.load(std::memory_order_relaxed);
     const uint32_t id = held & ~on_known_system;
+    const bool is_told_again = held == id && fd >= 0;
     // Another thread may have given the slot to another path meanwhile.
-    if (held == id && fd >= 0) found.id.compare_exchange_strong(held, announce(id, path, fd));
+    if (is_told_again) found.id.compare_exchange_strong(held, announce(id, path, fd));
+    if (!bytes.are_known) return id;
+    const uint64_t sum = bytes.sum();
+    const bool has_changed = found.places.exchange(sum, std::memory_order_relaxed) != sum;
+    if (has_changed || (is_told_again && sum != 0)) tell_places(id, path, bytes);
     return id;
 }
 
-uint32_t id_of(std::string_view path, int fd) {
+uint32_t id_of(std::string_view path, int fd, const whereabouts& bytes = {}) {
     table* known = known_paths();
-    if (known == nullptr) return announce(next_id(), path, fd) & ~on_known_system;
+    if (known == nullptr) {
+        const uint32_t id = announce(next_id(), path, fd) & ~on_known_system;
+        if (bytes.sum() != 0) tell_places(id, path, bytes);
+        return id;
+    }
     const uint64_t hash = hash_of(path);
     const uint32_t generation = this_process().generation;
     entry* free = nullptr;
@@ -108,15 +135,17 @@ uint32_t id_of(std::string_view path, int fd) {
         entry& candidate = known->entries[(hash + probe) % capacity];
         const uint64_t held = candidate.hash.load(std::memory_order_acquire);
         const bool ours = candidate.generation.load(std::memory_order_relaxed) == generation;
-        if (held == hash && ours) return of_entry(candidate, path, fd);
+        if (held == hash && ours) return of_entry(candidate, path, fd, bytes);
         if (free == nullptr && (held == 0 || !ours)) free = &candidate;
     }
     if (free == nullptr) free = &known->entries[(hash + hash / capacity % probes) % capacity];
     const uint32_t id = announce(next_id(), path, fd);
     free->hash.store(0, std::memory_order_relaxed);
     free->id.store(id, std::memory_order_relaxed);
+    free->places.store(bytes.sum(), std::memory_order_relaxed);
     free->generation.store(generation, std::memory_order_relaxed);
     free->hash.store(hash, std::memory_order_release);
+    if (bytes.sum() != 0) tell_places(id & ~on_known_system, path, bytes);
     return id & ~on_known_system;
 }
 
@@ -240,22 +269,55 @@ uint32_t of_given_path(int relative_to, const char* path, int fd) {
     return length == 0 ? unknown : id_of({name, length}, fd);
 }
 
+// In pages of its own: a handler of a signal, whose stack may be small, may be the first to use a file.
+class owned_file_facts {
+  public:
+    owned_file_facts() : all_(static_cast<facts*>(direct::map_memory(sizeof(facts)))) {
+        if (all_ != nullptr) new (&all_->places) data_places;
+    }
+    ~owned_file_facts() {
+        if (all_ != nullptr) direct::call(SYS_munmap, direct::address(all_), sizeof(facts));
+    }
+    owned_file_facts(const owned_file_facts&) = delete;
+    owned_file_facts& operator=(const owned_file_facts&) = delete;
+
+    // `fd`: -1, none.
+    uint32_t name(const backends::owned_file& file, int fd) {
+        const size_t length = all_ == nullptr ? 0 : backends::path_of(file, all_->path, sizeof all_->path);
+        if (length == 0) return unknown;
+        const std::string_view path(all_->path, length);
+        if (!this_process().places) return id_of(path, fd);
+        file.backend().say_places(file.opened(), all_->places);
+        return id_of(path, fd, {true, &all_->places});
+    }
+
+  private:
+    struct facts {
+        char path[2 * PATH_MAX];
+        data_places places;
+    };
+    facts* const all_;
+};
+
 [[gnu::noinline]] uint32_t of_placeholder(int fd) {
-    char named[2 * PATH_MAX];
-    const size_t whole = backends::path_of(fd, named, sizeof named);
-    return whole == 0 ? unknown : id_of({named, whole}, fd);
+    const backends::owned_file file = backends::owner_of(fd);
+    return file ? owned_file_facts().name(file, fd) : unknown;
 }
 
-template <size_t room>
+// What the kernel answers for lies where it is. A path that was opened may be a backend's all the same.
+enum class opening : uint8_t { of_descriptor, of_path };
+
+template <size_t room, opening how = opening::of_descriptor>
 [[gnu::noinline]] uint32_t of_descriptor_within(int fd, int opened_in, const char* opened_by) {
     char path[room];
     const size_t length = direct::path_of(fd, path, room);
     if (length == 0) return of_nameless(fd, opened_in, opened_by);
-    if (room < PATH_MAX && length + 1 >= room) return of_descriptor_within<PATH_MAX>(fd, opened_in, opened_by);
+    if (room < PATH_MAX && length + 1 >= room) return of_descriptor_within<PATH_MAX, how>(fd, opened_in, opened_by);
     if (backends::is_placeholder(fd, {path, length})) [[unlikely]]
         return of_placeholder(fd);
     const std::string_view found(path, without_mark_of_deletion(fd, path, length));
-    return unwanted(found) ? ignored : id_of(found, fd);
+    const whereabouts bytes{how == opening::of_descriptor && this_process().places};
+    return unwanted(found) ? ignored : id_of(found, fd, bytes);
 }
 
 }  // namespace
@@ -270,7 +332,8 @@ uint32_t of_opened_path(const char* path) {
     uint32_t id = unknown;
     const int fd = direct::open(path, O_PATH | O_CLOEXEC);
     if (fd >= 0) {
-        id = of_descriptor(fd, AT_FDCWD, path);
+        const own_work ours;
+        id = of_descriptor_within<usual_path, opening::of_path>(fd, AT_FDCWD, path);
         direct::close(fd);
     }
     return id == unknown ? of_path(AT_FDCWD, path) : id;
@@ -279,6 +342,11 @@ uint32_t of_opened_path(const char* path) {
 uint32_t of_descriptor(int fd, int directory, const char* opened_by) {
     const own_work ours;
     return of_descriptor_within<usual_path>(fd, directory, opened_by);
+}
+
+void placed_anew(const backends::owned_file& file) {
+    const own_work ours;
+    owned_file_facts().name(file, -1);
 }
 
 file_paths& paths() {

@@ -9,6 +9,10 @@
 
 namespace halcyon::calls {
 
+namespace backends {
+class owned_file;
+}
+
 /// Ids of the paths that calls referred to. Bounded: of more than `capacity` paths the earliest are forgotten and get
 /// another id when they come again, so that one path may have several ids (readers join them by path).
 namespace known_files {
@@ -31,6 +35,9 @@ uint32_t of_opened_path(const char* path);
 /// by, as far as that is given, or one that is made of its device and inode.
 uint32_t of_descriptor(int fd, int directory = AT_FDCWD, const char* opened_by = nullptr);
 inline constexpr uint32_t ignored = UINT32_MAX;
+
+/// Layers hear where a backend keeps the bytes of a file from now on (layer::on_places).
+void placed_anew(const backends::owned_file& file);
 
 /// In a forked child: what another thread of the parent held when it forked is nobody's now.
 void after_fork();

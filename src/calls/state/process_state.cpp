@@ -66,10 +66,11 @@ bool start_here(process_state& process) {
     ++thread.inside;
     choose_tick_source();
     start_layers(process.layers);
-    process.paths = false;
+    process.paths = process.places = false;
     bool below = false;
     process.layers.each([&](const layer& l) {
         process.paths = process.paths || l.wants_paths();
+        process.places = process.places || l.wants_places();
         below = below || l.wants_calls_below();
     });
     process.below.store(below, std::memory_order_relaxed);

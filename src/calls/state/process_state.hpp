@@ -32,6 +32,7 @@ struct process_state {
     std::atomic<uint32_t>
         unseen_moves;  ///< children that share descriptors with us, and I/O past us: positions may differ
     bool paths;        ///< known_files keeps them; constant once the process records
+    bool places;       ///< layers hear where backends keep bytes of files; constant once the process records
     bool contexts;     ///< calls get them (contexts.hpp); constant once the process records
     std::atomic<bool> below;  ///< what backends do is shown (report_below); constant once the process records
     layer_chain layers;

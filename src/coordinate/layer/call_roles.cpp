@@ -73,4 +73,21 @@ call_role role_of(call_id function) {
     }
 }
 
+/// A process waits before it takes a lock, so that it need not while it writes. fflush writes.
+file_use use_of(call_id function) {
+    const calls::function_entry& entry = calls::entry_of(static_cast<uint16_t>(function));
+    switch (role_of(function)) {
+        case call_role::transfer:
+        case call_role::stream:
+        case call_role::background:
+        case call_role::collective:
+            if (entry.does == kind::read) return file_use::read;
+            return entry.does == kind::sync && entry.at != level::stdio ? file_use::sync : file_use::write;
+        case call_role::lock:
+            return file_use::write;
+        default:
+            return file_use::name;
+    }
+}
+
 }  // namespace halcyon::coordinate

@@ -20,4 +20,10 @@ enum class call_role : uint8_t {
 
 call_role role_of(calls::call_id function);
 
+/// What a call does to a file: where a backend keeps the bytes of the file, each may lead to another file system.
+enum class file_use : uint8_t { name, write, read, sync };
+
+/// By which of them a call finds its turn.
+file_use use_of(calls::call_id function);
+
 }  // namespace halcyon::coordinate

@@ -14,7 +14,7 @@ void coming_phases::part::add(const coming_io::access& one) {
 
 bool coming_phases::is_at(const coming_io::access& one, size_t file_system, bool unknown_files) const {
     if (!one.moves) return false;
-    return one.file == 0 ? unknown_files : files_.find(one.file) == file_system;
+    return one.file == 0 ? unknown_files : files_.moves_at(one.file, file_system);
 }
 
 /// The phase under way, and the next one.

@@ -6,6 +6,7 @@
 #include <sys/utsname.h>
 
 #include <algorithm>
+#include <bit>
 #include <ctime>
 #include <utility>
 
@@ -85,6 +86,11 @@ int64_t known(int64_t bytes) {
     return std::max<int64_t>(bytes, 0);
 }
 
+/// Of several file systems, the one at which a call is counted.
+size_t first_of(size_t at) {
+    return static_cast<size_t>(std::countr_zero(file_mounts::all_of(at)));
+}
+
 /// As the kernel: `cp` asks for the largest number there is. A sync says how much of a file it concerns, and moves
 /// none.
 int64_t most_bytes_of(kind does) {
@@ -111,8 +117,9 @@ bool coordinate_layer::start(const settings& wanted, char* complaint, size_t com
         return false;
     }
     for (uint16_t i = 0; i < static_cast<uint16_t>(calls::call_id::count); ++i) {
+        const auto function = static_cast<calls::call_id>(i);
         const kind does = calls::entry_of(i).does;
-        meanings_[i] = {role_of(static_cast<calls::call_id>(i)), operation_of(does), does == kind::copy,
+        meanings_[i] = {role_of(function), operation_of(does), use_of(function), does == kind::copy,
                         most_bytes_of(does)};
     }
     const double ns_per_tick = measure_tick();
@@ -137,9 +144,25 @@ bool coordinate_layer::name_facts(std::string_view directory) {
     return process_facts::name_file(facts_path_, longest_path, directory, node.nodename, slot_->owner.load());
 }
 
-void coordinate_layer::transfer(turn_taker& at, calls::call_record& record, const calls::next_call& next) {
+void coordinate_layer::transfer(size_t at, calls::call_record& record, const calls::next_call& next) {
     const meaning& of = meanings_[record.function];
-    take_turn(at, of.counted(record.bytes), of.what, record, next);
+    turn_taker* const last = last_of(at, of.what, record, next);
+    if (last == nullptr) return next(record);
+    take_turn(*last, of.counted(record.bytes), of.what, record, next);
+}
+
+/// Where a call leads to several file systems, it has waited at all but the one that is returned. Null: this is a child
+/// that was forked meanwhile.
+inline turn_taker* coordinate_layer::last_of(size_t at, operation what, calls::call_record& record,
+                                             const calls::next_call& next) {
+    if (file_mounts::is_one(at)) [[likely]]
+        return &takers_[at];
+    own_calls& mine = own();
+    const uint32_t process = mine.generation;
+    const uint32_t all = file_mounts::all_of(at);
+    for (uint32_t rest = all & (all - 1); rest != 0 && !is_forked_since(process); rest &= rest - 1)
+        takers_[static_cast<size_t>(std::countr_zero(rest))].wait_only(mine, what, record, next);
+    return is_forked_since(process) ? nullptr : &takers_[first_of(at)];
 }
 
 inline void coordinate_layer::take_turn(turn_taker& at, int64_t bytes, operation what, calls::call_record& record,
@@ -186,11 +209,11 @@ uint64_t coordinate_layer::enter(calls::call_record& record) {
     const meaning& of = meanings_[record.function];
     if (of.role != call_role::transfer) [[unlikely]]
         return of.role == call_role::none ? let_go : 0;
-    const size_t at = files_.find(record.file);
+    const size_t at = files_.look(record.file);
     if (at == file_mounts::nowhere) return !of.copies || record.bytes == calls::none ? let_go : 0;
     own_calls& mine = own_of_thread;
-    const bool is_usual = mine.generation == calls::this_process().generation && record.parent == 0 &&
-                          mine.inside == rounds::none && calls::counter_is_steady;
+    const bool is_usual = at != file_mounts::differs && mine.generation == calls::this_process().generation &&
+                          record.parent == 0 && mine.inside == rounds::none && calls::counter_is_steady;
     if (!is_usual) [[unlikely]]
         return enter_unlike(record, at);
     const int64_t now = calls::ticks(), bytes = of.counted(record.bytes);
@@ -205,7 +228,7 @@ uint64_t coordinate_layer::enter(calls::call_record& record) {
 
 uint64_t coordinate_layer::enter_unlike(calls::call_record& record, size_t at) {
     own_calls& mine = own();
-    if (record.parent != 0 || mine.inside != rounds::none) return 0;
+    if (at == file_mounts::differs || record.parent != 0 || mine.inside != rounds::none) return 0;
     const meaning& of = meanings_[record.function];
     const int64_t bytes = of.counted(record.bytes), now = calls::ticks();
     turn_taker& taker = takers_[at];
@@ -226,19 +249,20 @@ void coordinate_layer::leave(const calls::call_record& record, uint64_t entered)
 }
 
 bool coordinate_layer::moved_beside_others(const calls::call_record& record) const {
-    const size_t at = files_.find(record.file);
+    const meaning& of = meanings_[record.function];
+    const size_t at = files_.find(record.file, of.use);
     if (at == file_mounts::nowhere) return false;
-    if (meanings_[record.function].role == call_role::transfer) return own().beside == uint64_t{record.number} + 1;
-    return takers_[at].others_move_version() % 2 != 0;
+    if (of.role == call_role::transfer) return own().beside == uint64_t{record.number} + 1;
+    return takers_[first_of(at)].others_move_version() % 2 != 0;
 }
 
 void coordinate_layer::invoke_other(call_role role, calls::call_record& record, const calls::next_call& next) {
-    const size_t at = files_.find(record.file);
+    const size_t at = files_.find(record.file, meanings_[record.function].use);
     const int descriptor = calls::this_thread().descriptor;
     switch (role) {
         case call_role::transfer: {  // a copy from a file that may be coordinated into one that is not
-            const size_t from = files_.find(static_cast<uint32_t>(record.argument));
-            return from == file_mounts::nowhere ? next(record) : transfer(takers_[from], record, next);
+            const size_t from = files_.find(static_cast<uint32_t>(record.argument), file_use::read);
+            return from == file_mounts::nowhere ? next(record) : transfer(from, record, next);
         }
         case call_role::stream:
             return stream(at, record, next);
@@ -250,7 +274,7 @@ void coordinate_layer::invoke_other(call_role role, calls::call_record& record, 
             return lock(at, record, next);
         case call_role::background:
             next(record);
-            if (at != file_mounts::nowhere && record.moved > 0) takers_[at].count(record.moved);
+            if (at != file_mounts::nowhere && record.moved > 0) takers_[first_of(at)].count(record.moved);
             return;
         case call_role::unlock:
             next(record);
@@ -275,8 +299,10 @@ void coordinate_layer::stream(size_t at, calls::call_record& record, const calls
     if (at == file_mounts::nowhere || next.circumstances(record).transfers == calls::expected::no) return next(record);
     own_calls& mine = own();
     const uint32_t process = mine.generation;
-    turn_taker& taker = takers_[at];
-    const operation what = operation_of(calls::entry_of(record.function).does);
+    const operation what = meanings_[record.function].what;
+    turn_taker* const last = last_of(at, what, record, next);
+    if (last == nullptr) return next(record);
+    turn_taker& taker = *last;
     passage how = passage::under_lease;
     if (!taker.enter(mine, 1, what, calls::ticks())) how = taker.pass(mine, 1, record, next);
     if (is_forked_since(process)) return next(record);
@@ -288,7 +314,7 @@ void coordinate_layer::stream(size_t at, calls::call_record& record, const calls
 
 void coordinate_layer::metadata(calls::call_record& record, const calls::next_call& next) {
     own_calls& mine = own();
-    const size_t named = files_.find(record.file);
+    const size_t named = files_.find(record.file, file_use::name);
     const size_t at = record.file == 0 && mine.burst_at != 0 ? mine.burst_at - 1 : named;
     const bool alone = mine.inside == rounds::none && record.parent == 0;
     if (at != file_mounts::nowhere && alone && takers_[at].is_burst(calls::ticks()))
@@ -297,7 +323,7 @@ void coordinate_layer::metadata(calls::call_record& record, const calls::next_ca
         next(record);
     const bool is_made = record.function == static_cast<uint16_t>(calls::call_id::mknod) && record.error == 0;
     if (is_made && !file_mounts::is_stored_kind(static_cast<mode_t>(record.argument))) files_.leave_out(record.file);
-    const size_t turned_out = files_.find(record.file);
+    const size_t turned_out = files_.find(record.file, file_use::name);
     // The first open of a burst: where it led to is known only now.
     if (at == file_mounts::nowhere && turned_out != file_mounts::nowhere && alone)
         static_cast<void>(takers_[turned_out].is_burst(calls::ticks()));
@@ -309,15 +335,19 @@ void coordinate_layer::collective(size_t at, calls::call_record& record, const c
     own_calls& mine = own();
     const uint32_t process = mine.generation;
     if (record.parent == 0) mine.inside = rounds::none;  // a jump left the one before
-    const uint64_t outer = takers_[at].begin_collective(mine);
+    turn_taker& taker = takers_[first_of(at)];
+    const uint64_t outer = taker.begin_collective(mine);
     const kind does = calls::entry_of(record.function).does;
     next(record);
-    if (!is_forked_since(process)) takers_[at].end_collective(mine, outer, does == kind::read || does == kind::write);
+    if (!is_forked_since(process)) taker.end_collective(mine, outer, does == kind::read || does == kind::write);
 }
 
 void coordinate_layer::lock(size_t at, calls::call_record& record, const calls::next_call& next) {
     const int descriptor = calls::this_thread().descriptor;
-    if (at != file_mounts::nowhere && !held_locks::may_hold_any(*slot_)) takers_[at].wait_only(own(), record, next);
+    if (at != file_mounts::nowhere && !held_locks::may_hold_any(*slot_)) {
+        turn_taker* const last = last_of(at, operation::write, record, next);
+        if (last != nullptr) last->wait_only(own(), operation::write, record, next);
+    }
     next(record);
     const bool asks = record.function == static_cast<uint16_t>(calls::call_id::lockf) && record.argument == F_TEST;
     if (record.error == 0 && !asks) locks_.taken(record, descriptor);

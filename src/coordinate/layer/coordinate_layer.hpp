@@ -16,6 +16,10 @@ namespace halcyon::coordinate {
 
 /// Makes the application's calls on coordinated file systems wait for its turn.
 ///
+/// Where a backend answers for a file, the file system is that to which the bytes go (calls::data_places), and names
+/// belong to the path's. A call that leads to several waits for the turn of each, one after the other, and its bytes
+/// count at one of them: no application holds one turn while it waits for another.
+///
 /// Reads, writes, copies and syncs take turns; of streams, the calls that move data. Opening, creating, renaming,
 /// removing and resizing take turns from the `page::least_burst`-th such call on that comes without a pause of
 /// `page::pause_ns` before it, each as if it moved 4 KiB; before that they pass, since they cost less than a turn does.
@@ -69,8 +73,8 @@ class coordinate_layer final : public calls::entering_layer {
         const meaning of = meanings_[record.function];
         if (of.role == call_role::none) return next(record);
         if (of.role == call_role::transfer) [[likely]] {
-            const size_t at = files_.find(record.file);
-            if (at != file_mounts::nowhere) return transfer(takers_[at], record, next);
+            const size_t at = files_.find(record.file, of.use);
+            if (at != file_mounts::nowhere) return transfer(at, record, next);
             if (!of.copies || record.bytes == calls::none) return next(record);
         }
         invoke_other(of.role, record, next);
@@ -80,6 +84,13 @@ class coordinate_layer final : public calls::entering_layer {
     /// In the thread that entered.
     void leave(const calls::call_record& record, uint64_t entered) override;
     void on_file(const calls::named_file& file) override { files_.name(file.id, file.path); }
+    void on_places(const calls::named_file& file, const calls::data_places& places) override {
+        if (places.empty())
+            files_.name(file.id, file.path);
+        else
+            files_.place(file.id, file.path, places);
+    }
+    [[nodiscard]] bool wants_places() const override { return true; }
     void on_absence(std::string_view subject, uint64_t count) override;
     void on_end(calls::ending how) override;
 
@@ -107,6 +118,7 @@ class coordinate_layer final : public calls::entering_layer {
     struct meaning {
         call_role role;
         operation what;  ///< of a transfer
+        file_use use;    ///< by which the file system is found
         bool copies;
         int64_t most_bytes;  ///< that one call moves
 
@@ -116,7 +128,9 @@ class coordinate_layer final : public calls::entering_layer {
 
     [[gnu::noinline]] uint64_t enter_unlike(calls::call_record& record, size_t at);
     [[nodiscard]] uint64_t has_entered(size_t at, const own_calls& mine) const;
-    void transfer(turn_taker& at, calls::call_record& record, const calls::next_call& next);
+    void transfer(size_t at, calls::call_record& record, const calls::next_call& next);
+    [[nodiscard]] turn_taker* last_of(size_t at, operation what, calls::call_record& record,
+                                      const calls::next_call& next);
     [[gnu::noinline]] void invoke_other(call_role role, calls::call_record& record, const calls::next_call& next);
     void take_turn(turn_taker& at, int64_t bytes, operation what, calls::call_record& record,
                    const calls::next_call& next);

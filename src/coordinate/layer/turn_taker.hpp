@@ -106,11 +106,11 @@ class alignas(64) turn_taker {
     /// Calls of this thread that are under way or wait will never end: a jump leaves them, or the thread ends.
     void forget_calls(own_calls& own);
 
-    /// For a call that must not begin before its turn, but moves nothing: waits, and counts the wait.
-    void wait_only(own_calls& own, calls::call_record& record, const calls::next_call& next) {
+    /// For a call that must not begin before its turn, but moves nothing, or is counted at another file system: waits,
+    /// and counts the wait.
+    void wait_only(own_calls& own, operation what, calls::call_record& record, const calls::next_call& next) {
         const uint32_t process = own.generation;
-        const passage how =
-            enter(own, 0, operation::write, calls::ticks()) ? passage::under_lease : pass(own, 0, record, next);
+        const passage how = enter(own, 0, what, calls::ticks()) ? passage::under_lease : pass(own, 0, record, next);
         if (is_forked_since(process)) [[unlikely]]
             return;
         leave(own, how, 0, 0, calls::ticks());

@@ -48,6 +48,7 @@ class log_backend final : public calls::file_backend {
     void close(handle opened) override;
     ssize_t path_of(handle opened, char* out, size_t room) override;
     int open_again(handle opened, int flags, handle& again) override;
+    void say_places(handle opened, calls::data_places& out) override;
 
     ssize_t read(handle opened, const iovec* pieces, int count, int64_t offset) override;
     ssize_t write(handle opened, const iovec* pieces, int count, int64_t offset) override;

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstdio>
 
+#include "calls/backends/backend_files.hpp"
 #include "calls/state/direct_call.hpp"
 #include "calls/state/standard_error.hpp"
 #include "logfs/backend/backend_state.hpp"
@@ -36,6 +37,29 @@ int64_t with_open(calls::file_backend::handle opened, int64_t of_directory, Work
     log_node* const node = state::handles.of(opened).node;
     return node == nullptr ? of_directory : with_open_node(*node, opened, work);
 }
+
+/// Around a call that moves bytes: where they may go elsewhere from then on, layers hear of it when nothing is locked
+/// any more.
+class place_watch {
+  public:
+    place_watch(log_backend& of, calls::file_backend::handle opened) : of_(of), opened_(opened) {}
+    ~place_watch() {
+        if (is_elsewhere_) [[unlikely]]
+            calls::backends::placed_anew(of_, opened_);
+    }
+    place_watch(const place_watch&) = delete;
+    place_watch& operator=(const place_watch&) = delete;
+
+    int64_t done(log_node& of, int64_t result) {
+        is_elsewhere_ = of.has_other_places();
+        return result;
+    }
+
+  private:
+    log_backend& of_;
+    calls::file_backend::handle opened_;
+    bool is_elsewhere_ = false;
+};
 
 /// As much as there is; at the end of the file, behind a look at whether that is still there.
 int64_t read_pieces(log_node& of, const iovec* pieces, int count, int64_t offset) {
@@ -89,7 +113,9 @@ ssize_t log_backend::read(handle opened, const iovec* pieces, int count, int64_t
     if (offset < 0) return -EINVAL;
     log_node* const node = state::handles.of(opened).node;
     if (node == nullptr) return -EISDIR;
-    return with_open_node_at_once(*node, opened, [&](log_node& of) { return read_pieces(of, pieces, count, offset); });
+    place_watch places(*this, opened);
+    return with_open_node_at_once(
+        *node, opened, [&](log_node& of) { return places.done(of, read_pieces(of, pieces, count, offset)); });
 }
 
 ssize_t log_backend::write(handle opened, const iovec* pieces, int count, int64_t offset) {
@@ -99,22 +125,24 @@ ssize_t log_backend::write(handle opened, const iovec* pieces, int count, int64_
     if (node == nullptr) return -EBADF;
     const int flags = file.flags;
     const int64_t bytes = total_of(pieces, count);
+    place_watch places(*this, opened);
     return with_open_node_at_once(*node, opened, [&](log_node& of) -> int64_t {
         if (bytes == 0) return 0;
         const auto written = of.file().write(offset, pieces, count);
-        return written.ok() ? synced(of, flags, *written) : error_of(written.why());
+        return places.done(of, written.ok() ? synced(of, flags, *written) : error_of(written.why()));
     });
 }
 
 ssize_t log_backend::append(handle opened, const iovec* pieces, int count, int64_t& offset) {
     const int flags = state::handles.of(opened).flags;
     const int64_t bytes = total_of(pieces, count);
+    place_watch places(*this, opened);
     return with_open(opened, -EBADF, [&](log_node& of) -> int64_t {
         if (bytes == 0) return 0;
         const auto written = of.file().append(pieces, count);
         if (!written) return error_of(written.why());
         offset = written->offset;
-        return synced(of, flags, written->bytes);
+        return places.done(of, synced(of, flags, written->bytes));
     });
 }
 
@@ -164,10 +192,21 @@ int log_backend::sync(handle opened, bool /*data_only*/) {
     if (file.node == nullptr)
         return static_cast<int>(
             shown::on(call_id::log_fsync, file.directory, [&] { return direct::call(SYS_fsync, file.directory); }));
+    place_watch places(*this, opened);
     return static_cast<int>(with_open(opened, 0, [&](log_node& of) -> int64_t {
         if (const int failed = of.sync(); failed != 0) return failed;
-        return error_of(of.file().refresh());
+        return places.done(of, error_of(of.file().refresh()));
     }));
+}
+
+/// A container that has to be opened anew stays closed: a child of fork names descriptors that it only closes, too.
+void log_backend::say_places(handle opened, calls::data_places& out) {
+    const open_handle& file = state::handles.of(opened);
+    if (file.node == nullptr) return;
+    with_held(*file.node, [&](log_node& of) -> int64_t {
+        if (state::handles.is_open(opened)) of.say_places((file.flags & (O_SYNC | O_DSYNC)) != 0, out);
+        return 0;
+    });
 }
 
 int64_t log_backend::next_of(handle opened, int whence, int64_t offset, int64_t size) {

@@ -291,6 +291,13 @@ void log_node::attend_staged() {
                                length < static_cast<int>(sizeof line) ? length : static_cast<int>(sizeof line) - 1);
 }
 
+void log_node::say_places(bool syncs_writes, calls::data_places& out) {
+    const told_places::settings how{how_.writing.stage, how_.backends, syncs_writes};
+    if (file_ != nullptr) return places_.say(*file_, how, out);
+    char now[PATH_MAX];
+    if (const size_t length = path(now, sizeof now); length > 0) places_.say_of_path({now, length}, how, out);
+}
+
 int log_node::publish() {
     if (file_ == nullptr || !has_unpublished) return 0;
     if (const auto done = file_->settle(); !done) return error_of(done.why());

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "logfs/backend/process_lock.hpp"
+#include "logfs/backend/told_places.hpp"
 #include "logfs/container/log_file.hpp"
 
 namespace halcyon::logfs {
@@ -53,6 +54,10 @@ class log_node {
         if (!how_.writing.stage.empty()) [[unlikely]]
             attend_staged();
     }
+    /// Where its bytes go and come from. `syncs_writes`: those of writes go on to the device at once.
+    void say_places(bool syncs_writes, calls::data_places& out);
+    /// It may say something else by now.
+    [[nodiscard]] bool has_other_places() const { return file_ != nullptr && places_.may_have_changed(*file_); }
     /// Its marker, whose mode and owner are the file's.
     [[nodiscard]] int marker() const { return marker_; }
     /// The empty file in it whose locks (fcntl) are those of the file; -errno.
@@ -130,6 +135,7 @@ class log_node {
     int placeholder_ = -1;
     int told_by_ = -1;  // the placeholder, opened for nothing but its time: no lock goes when it is closed
     uint64_t group_ = 0;
+    told_places places_;
     int64_t told_ns_ = 0;       // when others published last, as that file says
     int64_t seen_ns_ = 0;       // when this was seen first; 0: long ago
     log_file* file_ = nullptr;  // in pages of its own; null: it has to be opened

@@ -81,6 +81,10 @@ int reported_files::unlock_part(int fd, int64_t offset, int64_t bytes) {
     return number(shown::on(call_id::log_unlock, fd, [&] { return int64_t{makes_.unlock_part(fd, offset, bytes)}; },
                             {offset, bytes, 0}));
 }
+int reported_files::lock_alone(int fd) {
+    return number(
+        shown::on(call_id::log_lock, fd, [&] { return int64_t{makes_.lock_alone(fd)}; }, lock_of(0, 0, true)));
+}
 int reported_files::advise_soon(int fd, int64_t offset, int64_t bytes) {
     return number(shown::on(call_id::log_fadvise, fd, [&] { return int64_t{makes_.advise_soon(fd, offset, bytes)}; },
                             {offset, bytes, POSIX_FADV_WILLNEED}));
@@ -92,6 +96,13 @@ int reported_files::status(int fd, struct stat& out) {
 int reported_files::status_at(int directory, const char* name, struct stat& out) {
     return number(shown::named(call_id::log_stat, directory, name,
                                [&] { return int64_t{makes_.status_at(directory, name, out)}; }));
+}
+int reported_files::set_mode(int fd, mode_t mode) {
+    return number(
+        shown::on(call_id::log_chmod, fd, [&] { return int64_t{makes_.set_mode(fd, mode)}; }, {none, none, mode}));
+}
+int reported_files::set_owner(int fd, uid_t user, gid_t group) {
+    return number(shown::on(call_id::log_chown, fd, [&] { return int64_t{makes_.set_owner(fd, user, group)}; }));
 }
 int reported_files::make_directory_at(int directory, const char* name, mode_t mode) {
     return number(shown::named(

@@ -23,10 +23,13 @@ class reported_files final : public file_calls {
     int unlock(int fd) override;
     int lock_part(int fd, int64_t offset, int64_t bytes, bool exclusive, bool waits) override;
     int unlock_part(int fd, int64_t offset, int64_t bytes) override;
+    int lock_alone(int fd) override;
     int advise_soon(int fd, int64_t offset, int64_t bytes) override;
 
     int status(int fd, struct stat& out) override;
     int status_at(int directory, const char* name, struct stat& out) override;
+    int set_mode(int fd, mode_t mode) override;
+    int set_owner(int fd, uid_t user, gid_t group) override;
     int make_directory_at(int directory, const char* name, mode_t mode) override;
     int set_mode_at(int directory, const char* name, mode_t mode) override;
     int set_owner_at(int directory, const char* name, uid_t user, gid_t group) override;

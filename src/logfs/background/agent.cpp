@@ -15,22 +15,15 @@
 #include "logfs/background/attended_container.hpp"
 #include "logfs/background/find_containers.hpp"
 #include "logfs/background/pace.hpp"
+#include "logfs/background/paced_work.hpp"
 #include "logfs/container/directory/container.hpp"
-#include "logfs/container/reading/reader.hpp"
 #include "logfs/container/space/own_space.hpp"
-#include "logfs/container/tools/bring.hpp"
-#include "logfs/container/tools/flatten.hpp"
 #include "logfs/container/tools/punch.hpp"
 
 namespace halcyon::logfs {
 namespace {
 
 constexpr int64_t between_rounds_ns = 500'000'000;
-
-std::string folder_of(const std::string& path) {
-    const size_t slash = path.rfind('/');
-    return slash == 0 || slash == std::string::npos ? "/" : path.substr(0, slash);
-}
 
 /// One of the things that an agent does with a container.
 struct task {
@@ -137,14 +130,7 @@ class agent {
             of.failed(opened.why(), false);
             return false;
         }
-        bring_options how;
-        how.on_begin = [&](int64_t bytes) {
-            pace_.end();
-            pace_.begin(folder_of(path), bytes);
-        };
-        how.before_write = [this](int64_t bytes) { pace_.next(bytes); };
-        const auto done = logfs::bring(what, how);
-        pace_.end();
+        const auto done = bring_paced(what, {}, pace_);
         if (!done) {
             of.failed(done.why(), true);
             return false;
@@ -176,13 +162,14 @@ class agent {
 
     bool flatten(const std::string& path, task& of, bool is_over) {
         auto done = flatten_closed(path, of, is_over);
-        pace_.end();
         if (done) {
             ++report_.flattened;
             report_.flattened_bytes += done->written_bytes;
             if (done->conflict_bytes > 0)
                 remarks_ += path + ": " + std::to_string(done->conflict_bytes) +
-                            " bytes were written by several writers at times that do not say which was last\n";
+                            " bytes were written by several writers at times that do not say which was last: the file "
+                            "has those of one of them; MPI_File_sync of all ranks between such writes puts them in "
+                            "order, and closer clocks of the nodes (chrony, NTP) do\n";
             return true;
         }
         // Others have it open, or something of it is on its way. All else stays as it is unless somebody acts.
@@ -197,16 +184,7 @@ class agent {
         if (auto ours = what.expect_ours(); !ours) return ours.why();
         if (!is_over && !of.state.is_quiet(newest_change_ns(what), monotonic_ns(), how_.quiet_ns))
             return failure{error_kind::unavailable, path + ": it was written a moment ago", EAGAIN};
-        int64_t size = 0;
-        {
-            reader from(what);
-            if (auto read = from.reload(); !read) return read.why();
-            size = from.size();
-        }
-        pace_.begin(folder_of(path), size);
-        flatten_options how;
-        how.before_write = [this](int64_t bytes) { pace_.next(bytes); };
-        return logfs::flatten(what, path, how);
+        return flatten_paced(what, path, {}, pace_);
     }
 
     /// While there is something to say.

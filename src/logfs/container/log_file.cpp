@@ -378,6 +378,15 @@ result<void> log_file::close() {
     return closed;
 }
 
+uint32_t log_file::host_directory() const {
+    const bool is_there = writer_ && writer_->is_open();
+    return is_there ? writer_->host_directory() : writer::host_directory_for(container_, who_, how_.writing);
+}
+
+bool log_file::is_staged() const {
+    return writer_ && writer_->is_open() ? writer_->is_staged() : !how_.writing.stage.empty();
+}
+
 void log_file::hold() {
     lock_.lock();
 }

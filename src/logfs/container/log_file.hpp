@@ -108,6 +108,10 @@ class log_file {
     /// In a forked child, also of a file that its parent holds: the parent's file is not this process's.
     void abandon();
 
+    /// The host directory of its writer, as it is or would be.
+    [[nodiscard]] uint32_t host_directory() const;
+    /// Likewise, whether the data go to the node's disk first.
+    [[nodiscard]] bool is_staged() const;
     [[nodiscard]] container& of() { return container_; }
     [[nodiscard]] std::optional<reader>& reading() { return reader_; }
     [[nodiscard]] std::optional<writer>& writing() { return writer_; }

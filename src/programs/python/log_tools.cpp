@@ -12,19 +12,19 @@
 #include <utility>
 #include <vector>
 
+#include "logfs/background/paced_work.hpp"
 #include "logfs/container/directory/container.hpp"
 #include "logfs/container/format/dropping_name.hpp"
 #include "logfs/container/format/plfs_format.hpp"
 #include "logfs/container/reading/reader.hpp"
-#include "logfs/container/tools/bring.hpp"
 #include "logfs/container/tools/check.hpp"
 #include "logfs/container/tools/export_plfs.hpp"
-#include "logfs/container/tools/flatten.hpp"
 #include "logfs/container/tools/punch.hpp"
 #include "logfs/container/tools/remove.hpp"
 #include "logfs/container/tools/repair.hpp"
 #include "logfs/container/tools/stats.hpp"
 #include "programs/python/log_calls.hpp"
+#include "programs/python/log_pace.hpp"
 
 namespace nb = nanobind;
 
@@ -97,7 +97,7 @@ nb::dict repair(const nb::object& path, bool only_tells, bool ignores_writers) {
 }
 
 nb::dict flatten(const nb::object& path, const nb::object& target, bool verifies, bool ignores_writers,
-                 const nb::object& progress) {
+                 const nb::object& progress, log_pace* pace) {
     const std::string to = system_path(target);
     told_progress told(progress);
     logfs::flatten_options how;
@@ -105,7 +105,9 @@ nb::dict flatten(const nb::object& path, const nb::object& target, bool verifies
     how.ignores_writers = ignores_writers;
     how.on_size = [&](int64_t size) { told.begin(size); };
     how.on_progress = [&](int64_t done) { return told.reach(done); };
-    const auto report = with_container(path, [&](container& what) { return logfs::flatten(what, to, how); });
+    const auto report = with_container(path, [&](container& what) {
+        return pace == nullptr ? logfs::flatten(what, to, how) : logfs::flatten_paced(what, to, how, pace->of());
+    });
     nb::dict done;
     done["size"] = report.size;
     done["written_bytes"] = report.written_bytes;
@@ -113,13 +115,15 @@ nb::dict flatten(const nb::object& path, const nb::object& target, bool verifies
     return done;
 }
 
-nb::dict bring(const nb::object& path, const nb::object& progress) {
+nb::dict bring(const nb::object& path, const nb::object& progress, log_pace* pace) {
     told_progress told(progress);
     int64_t wanted = 0;
     logfs::bring_options how;
-    how.on_begin = [&](int64_t bytes) { told.begin(wanted += bytes); };
+    how.on_begin = [&](int64_t bytes, const std::string&) { told.begin(wanted += bytes); };
     how.on_progress = [&](int64_t done) { return told.reach(done); };
-    const auto report = with_container(path, [&](container& what) { return logfs::bring(what, how); });
+    const auto report = with_container(path, [&](container& what) {
+        return pace == nullptr ? logfs::bring(what, how) : logfs::bring_paced(what, how, pace->of());
+    });
     nb::list left;
     for (const logfs::staged_elsewhere& each : report.left)
         left.append(nb::make_tuple(as_text(each.host), as_text(each.folder), each.bytes, each.is_here));
@@ -157,6 +161,10 @@ nb::dict punch(const nb::object& path, bool waits) {
 void remove(const nb::object& path) {
     const std::string name = system_path(path);
     without_interpreter(path, [&] { return logfs::remove_container(name); });
+}
+
+int64_t conflict_bytes(const nb::object& path) {
+    return with_container(path, [](container& what) { return logfs::conflict_bytes(what); });
 }
 
 nb::dict stats(const nb::object& path) {
@@ -298,13 +306,14 @@ void add_log_tools(nb::module_& m) {
     m.def("check", check, nb::arg("path"), nb::kw_only(), nb::arg("reads_data"), nb::arg("finds_conflicts"));
     m.def("repair", repair, nb::arg("path"), nb::kw_only(), nb::arg("only_tells"), nb::arg("ignores_writers"));
     m.def("flatten", flatten, nb::arg("path"), nb::arg("target"), nb::kw_only(), nb::arg("verifies"),
-          nb::arg("ignores_writers"), nb::arg("progress").none());
-    m.def("bring", bring, nb::arg("path"), nb::kw_only(), nb::arg("progress").none());
+          nb::arg("ignores_writers"), nb::arg("progress").none(), nb::arg("pace").none());
+    m.def("bring", bring, nb::arg("path"), nb::kw_only(), nb::arg("progress").none(), nb::arg("pace").none());
     m.def("export_plfs", export_plfs, nb::arg("path"), nb::arg("target"), nb::kw_only(), nb::arg("verifies"),
           nb::arg("progress").none());
     m.def("map", map, nb::arg("path"), nb::kw_only(), nb::arg("begin"), nb::arg("end"), nb::arg("most"),
           "`end` below 0: of the file.");
     m.def("stats", stats, nb::arg("path"));
+    m.def("conflict_bytes", conflict_bytes, nb::arg("path"));
     m.def("punch", punch, nb::arg("path"), nb::kw_only(), nb::arg("waits"));
     m.def("remove", remove, nb::arg("path"));
 }

@@ -39,6 +39,7 @@ class conflicts : public ::testing::Test {
             bytes += each.length;
         }
         EXPECT_EQ(check(in_.of()).value().conflict_bytes, bytes);
+        EXPECT_EQ(conflict_bytes(in_.of()).value(), bytes);
         return bytes;
     }
 
@@ -74,6 +75,8 @@ TEST_F(conflicts, are_said_by_all_who_look_at_the_whole_file) {
     at(other, 4 * ms);
     other.write(2, as_bytes("bbb")).value();
     EXPECT_EQ(stats(in_.of())->conflict_bytes, 3);
+    const std::string where = check(in_.of())->findings.back().concerns;
+    EXPECT_TRUE(where.starts_with("3 B of the file, from byte 2 on: those of hostdir.")) << where;
     EXPECT_EQ(flatten(in_.of(), in_.folder.file("flat"))->conflict_bytes, 3);
 }
 

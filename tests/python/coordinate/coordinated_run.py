@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from coordinator_process import LIMIT_S, CoordinatorProcess
+from scripted_agents import Agent, run_until
 from started_programs import start_program
 
 from halcyon.installed_program import find_installed
@@ -50,6 +51,13 @@ def impatient_agent(folder: Path, patience_ms: int) -> dict[str, str]:
     script.write_text(f"#!/bin/sh\nexport HALCYON_COORDINATE_PATIENCE_MS={patience_ms}\nexec {agent}\n")
     script.chmod(0o755)
     return {"HALCYON_AGENT": str(script)}
+
+
+def run_until_it_waits(program: "subprocess.Popen[str]", of: CoordinatorProcess, other: Agent) -> None:
+    """`other` lives meanwhile."""
+    waits = lambda: any(one.state == "waiting" for one in of.top().applications)  # noqa: E731
+    run_until([other], lambda: waits() or program.poll() is not None, "the program waits")
+    assert program.poll() is None, program.communicate()[0]
 
 
 def said_by(program: "subprocess.Popen[str]") -> str:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from coordinated_run import impatient_agent, said_by, write
+from coordinated_run import impatient_agent, run_until_it_waits, said_by, write
 from coordinator_process import LIMIT_S, PATIENT, CoordinatorProcess
 from scripted_agents import Agent, has_turn, heard, run_until
 
@@ -31,12 +31,6 @@ for i in range(4):
 for i in range(4):
     os.wait()
 """
-
-
-def run_until_it_waits(program: "subprocess.Popen[str]", of: CoordinatorProcess, other: Agent) -> None:
-    waits = lambda: any(one.state == "waiting" for one in of.top().applications)  # noqa: E731
-    run_until([other], lambda: waits() or program.poll() is not None, "the program waits")
-    assert program.poll() is None, program.communicate()[0]
 
 
 def test_a_program_waits_until_the_turn_is_given_back(start: Prepare, tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ def ended_by_ctrl_c() -> Iterator[None]:
 
 
 @contextmanager
-def shown_progress(what: str) -> "Iterator[Progress]":
+def shown_progress(what: str, *, is_shown: bool = True) -> "Iterator[Progress]":
     """A bar on the terminal, where standard error is one."""
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, TextColumn, TimeRemainingColumn
@@ -51,7 +51,7 @@ def shown_progress(what: str) -> "Iterator[Progress]":
 
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
     console = Console(stderr=True)
-    with Bar(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+    with Bar(*columns, console=console, transient=True, disable=not (is_shown and console.is_terminal)) as bar:
         task = bar.add_task(what, total=None)
 
         def told(done: int, total: int) -> None:

@@ -58,5 +58,5 @@ def run(arguments: argparse.Namespace) -> int:
         holes = done.size - done.written_bytes
         console = console_for_tables()
         say(console, f"{target}: {size(done.size)}{f', {size(holes)} of them in holes' if holes else ''}")
-        say_conflicts(target, done.conflict_bytes, console)
+        say_conflicts(target, done.conflict_bytes, console, is_plain=True)
     return 0

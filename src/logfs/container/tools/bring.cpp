@@ -233,7 +233,8 @@ class bringing {
         const int64_t there = into.size();
         if (there < 0) return failed(copied_name(index), "cannot be looked at", static_cast<int>(there));
         begin = std::min({begin, there, wanted});
-        if (how_.on_begin) how_.on_begin(wanted - begin);
+        if (how_.on_begin)
+            how_.on_begin(wanted - begin, std::string(container_.path()) + "/" + index.substr(0, index.rfind('/')));
         for (int64_t at = begin, synced = begin; at < wanted;) {
             const int64_t end = std::min(at + piece_bytes, wanted);
             if (how_.before_write) how_.before_write(end - at);

@@ -11,8 +11,9 @@
 namespace halcyon::logfs {
 
 struct bring_options {
-    /// Called with how many bytes are about to be brought of one dropping, before the first of them.
-    std::function<void(int64_t)> on_begin;
+    /// Called with how many bytes are about to be brought of one dropping, and the directory of the container into
+    /// which: before the first of them.
+    std::function<void(int64_t, const std::string&)> on_begin;
     /// Called before so many bytes are written; may take its time.
     std::function<void(int64_t)> before_write;
     /// Called after each piece with how many bytes were brought in all; false: stop, what was brought stays.

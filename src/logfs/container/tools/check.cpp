@@ -245,16 +245,26 @@ class checking {
     }
 
     result<void> conflicts() {
+        std::string first;
         for (int64_t at = 0; at < report_.size;) {
             const auto found = reader_.segments(at, report_.size);
             if (!found) return found.why();
             at = found->back().end();
             report_.conflict_bytes += bytes_of(reader_.conflicts());
+            if (first.empty() && !reader_.conflicts().empty()) first = text_of(reader_.conflicts().front());
         }
         if (report_.conflict_bytes > 0)
             add(weight::note, {}, "writers wrote the same bytes at times that do not say which was last",
-                format_bytes(report_.conflict_bytes) + " of the file");
+                format_bytes(report_.conflict_bytes) + " of the file, " + first);
         return {};
+    }
+
+    std::string text_of(const conflict& of) const {
+        const auto data_of = [this](uint32_t writer) {
+            return std::string(reader_.writers().data_name_of(writer).view());
+        };
+        return "from byte " + std::to_string(of.start) + " on: those of " + data_of(of.shown) +
+               " are read, and not those of " + data_of(of.hidden);
     }
 
     struct damaged_part {

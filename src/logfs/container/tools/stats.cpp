@@ -45,6 +45,18 @@ result<void> map(reader& of, int64_t begin, int64_t end, const std::function<boo
     return {};
 }
 
+result<int64_t> conflict_bytes(container& what) {
+    int64_t found = 0;
+    if (what.is_plfs()) return found;
+    reader_options how;
+    how.finds_conflicts = true;
+    reader from(what, how);
+    if (auto done = from.reload(); !done) return done.why();
+    const auto pass_over = [](const segment&) { return true; };
+    if (auto mapped = map(from, 0, from.size(), pass_over, &found); !mapped) return mapped.why();
+    return found;
+}
+
 result<container_stats> stats(container& what) {
     reader_options how;
     how.finds_conflicts = !what.is_plfs();

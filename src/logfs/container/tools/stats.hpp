@@ -47,6 +47,10 @@ struct container_stats {
 /// Figures of a container. Failures as of reader.
 result<container_stats> stats(container& what);
 
+/// Bytes of the file that writers wrote at times that do not say which was last: container_stats::conflict_bytes, by
+/// the indexes alone. Failures as of reader.
+result<int64_t> conflict_bytes(container& what);
+
 /// How many bytes are in conflict.
 int64_t bytes_of(std::span<const conflict> found);
 

@@ -33,6 +33,13 @@ result<void> writer::open(const writer_identity& who, const writer_options& how)
     return {};
 }
 
+uint32_t writer::host_directory_for(const container& in, const writer_identity& who, const writer_options& how) {
+    const uint32_t of_host = host_directory_of(who.host_view(), in.host_directories());
+    // Over all backends, also where there is one node; the logs of a node stay together.
+    if (!in.has_other_backends() || how.shares_with_node) return of_host;
+    return (of_host + static_cast<uint32_t>(who.pid)) % in.host_directories();
+}
+
 int writer::create_droppings(const writer_identity& who, const writer_options& how) {
     index_header header{};
     std::memcpy(header.magic, index_magic, sizeof header.magic);
@@ -48,10 +55,7 @@ int writer::create_droppings(const writer_identity& who, const writer_options& h
     std::memcpy(header.boot_id, who.boot_id, sizeof header.boot_id);
 
     const std::string_view host = who.host_view();
-    host_directory_ = host_directory_of(host, container_.host_directories());
-    // Over all backends, also where there is one node; the logs of a node stay together.
-    if (container_.has_other_backends() && !how.shares_with_node)
-        host_directory_ = (host_directory_ + static_cast<uint32_t>(who.pid)) % container_.host_directories();
+    host_directory_ = host_directory_for(container_, who, how);
     if (const int done = container_.make_host_directory(host_directory_); done != 0) return done;
     // Another writer of this process, or one of its number on another host of this name, may have the same moment.
     for (header.created_ns = realtime_ns();; ++header.created_ns) {

@@ -93,6 +93,10 @@ class writer {
 
     /// Of its index dropping, relative to the container.
     [[nodiscard]] std::string_view name() const { return index_name_.view(); }
+    /// The number of the host directory with its droppings.
+    [[nodiscard]] uint32_t host_directory() const { return host_directory_; }
+    /// Likewise, of one that `who` opens.
+    static uint32_t host_directory_for(const container& in, const writer_identity& who, const writer_options& how);
     /// The data lie on the node's disk.
     [[nodiscard]] bool is_staged() const { return is_staged_; }
     /// -errno: why they do not, although they should; 0.

@@ -1,0 +1,137 @@
+#include "logfs/backend/told_places.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <bitset>
+#include <climits>
+
+#include "calls/state/direct_call.hpp"
+#include "logfs/backend/direct_files.hpp"
+#include "logfs/container/directory/other_backends.hpp"
+#include "logfs/container/directory/staged_data.hpp"
+#include "logfs/container/format/dropping_name.hpp"
+
+namespace halcyon::logfs {
+namespace {
+
+namespace direct = calls::direct;
+using calls::data_places;
+
+/// So many droppings of this node are looked for on its disk; of further ones it is not known.
+constexpr uint32_t most_looked_for = 256;
+
+/// A path, in pages of its own: this may be a handler of a signal, whose stack may be small.
+class real_path {
+  public:
+    real_path() : text_(static_cast<char*>(direct_files().take_pages(PATH_MAX))) {}
+    ~real_path() {
+        if (text_ != nullptr) direct_files().return_pages(text_, PATH_MAX);
+    }
+    real_path(const real_path&) = delete;
+    real_path& operator=(const real_path&) = delete;
+
+    /// A directory without its links; "": there is none.
+    std::string_view find(int from, std::string_view name) {
+        if (text_ == nullptr || name.empty() || name.size() >= PATH_MAX) return {};
+        text_[name.copy(text_, name.size())] = '\0';
+        const auto fd =
+            static_cast<int>(direct::call(SYS_openat, from, direct::address(text_), O_PATH | O_DIRECTORY | O_CLOEXEC));
+        if (fd < 0) return {};
+        const std::string_view found = of(fd);
+        direct::close(fd);
+        return found;
+    }
+    std::string_view of(int directory) {
+        if (text_ == nullptr) return {};
+        return {text_, direct::path_of(directory, text_, PATH_MAX)};
+    }
+
+  private:
+    char* const text_;
+};
+
+/// All host directories in one folder are one place.
+void add_host_directory(container& in, std::string_view backends, uint32_t number, unsigned uses, data_places& out) {
+    real_path path;
+    std::string_view found = path.find(in.directory(), host_directory_name(number).view());
+    if (!found.empty())
+        found = found.substr(0, found.rfind('/'));
+    else
+        found = path.find(AT_FDCWD, backend_of(backends, number));
+    if (found.empty()) found = path.of(in.directory());
+    if (!found.empty()) out.add(found, uses);
+}
+
+/// Whether data lie on this node's disk.
+class staged_here {
+  public:
+    staged_here(reader& of, std::string_view stage) : reader_(of), is_possible_(!stage.empty()) {
+        if (is_possible_) mark_.set({}, stage, of.of().id());
+    }
+    bool has(uint32_t writer) {
+        if (!is_possible_ || looked_for_ == most_looked_for || !reader_.is_of_this_boot(writer)) return false;
+        ++looked_for_;
+        char path[staged_path_room];
+        struct stat there {};
+        mark_.path_of(reader_.writers().data_name_of(writer).view(), path, sizeof path);
+        return path[0] != '\0' && direct_files().status_at(AT_FDCWD, path, there) == 0;
+    }
+
+  private:
+    reader& reader_;
+    staged_mark mark_;
+    bool is_possible_;
+    uint32_t looked_for_ = 0;
+};
+
+/// Where what has been written comes from.
+void add_written(reader& from, std::string_view stage, std::string_view real_stage, data_places& out) {
+    std::bitset<most_host_directories> is_read;
+    staged_here staged(from, stage);
+    for (uint32_t i = 0; i < from.writers().size(); ++i) {
+        if (from.writers()[i].is_gone) continue;
+        const std::string_view name = from.writers().name_of(i);
+        uint32_t number = 0;
+        const bool is_ours = parse_host_directory(name.substr(0, name.find('/')), number);
+        if (is_ours && number < is_read.size() && is_read[number]) continue;
+        if (!real_stage.empty() && staged.has(i)) {
+            out.add(real_stage, data_places::reads);
+            continue;
+        }
+        if (is_ours && number < is_read.size()) is_read[number] = true;
+        add_host_directory(from.of(), {}, number, data_places::reads, out);
+    }
+}
+
+unsigned uses_beside_stage(bool syncs_writes) {
+    return data_places::syncs | (syncs_writes ? unsigned{data_places::writes} : 0U);
+}
+
+}  // namespace
+
+void told_places::say(log_file& of, const settings& how, data_places& out) {
+    is_told_ = true;
+    known_ = known_of(of);
+    real_path path;
+    const std::string_view stage = path.find(AT_FDCWD, how.stage);
+    const bool is_staged = known_.is_staged && !stage.empty();
+    // What this process writes from now on it may read at once.
+    const unsigned own = data_places::writes | (known_.has_writer ? unsigned{data_places::reads} : 0U);
+    if (is_staged) out.add(stage, own);
+    const unsigned uses = is_staged ? uses_beside_stage(how.syncs_writes) : own | data_places::syncs;
+    add_host_directory(of.of(), how.backends, of.host_directory(), uses, out);
+    add_written(*of.reading(), how.stage, stage, out);
+}
+
+void told_places::say_of_path(std::string_view path, const settings& how, data_places& out) {
+    is_told_ = true;
+    known_ = {.writers = UINT32_MAX};
+    real_path real;
+    const std::string_view stage = real.find(AT_FDCWD, how.stage);
+    constexpr unsigned both = data_places::reads | data_places::syncs;
+    if (!stage.empty()) out.add(stage, data_places::writes);
+    out.add(path, stage.empty() || how.syncs_writes ? both | data_places::writes : both);
+}
+
+}  // namespace halcyon::logfs
