@@ -58,6 +58,11 @@ TEST_F(placed_logs, are_said_by_what_calls_do_there) {
         EXPECT_EQ(places_of(file), (said{{"node", writes}, {"other", syncs}})) << "nothing to read yet";
         ASSERT_EQ(file.write("text", 0), 4);
         EXPECT_EQ(places_of(file), (said{{"node", writes | reads}, {"other", syncs}}));
+        calls::child_process child(files_, [&] {
+            // As far as its path tells: the child has not opened the container, and may never do.
+            return places_of(file) == said{{"node", writes}, {"names/f", reads | syncs}} ? 0 : 1;
+        });
+        EXPECT_EQ(child.result(), 0);
         const opened_file at_once(files_, "/f", O_RDWR | O_SYNC);
         EXPECT_EQ(places_of(at_once), (said{{"node", writes | reads}, {"other", writes | syncs}}));
     }

@@ -60,16 +60,28 @@ def test_logs_wait_until_the_turn_is_given_back(start: Start, scratch: Path) -> 
     assert logfs.status(scratch / "file").size == BYTES
 
 
+READS_BACK = """
+import os, sys
+fd = os.open(sys.argv[1], os.O_CREAT | os.O_RDWR)
+for i in range(8):
+    os.pwrite(fd, bytes(1 << 20), i << 20)
+    assert len(os.pread(fd, 1 << 20, i << 20)) == 1 << 20
+os.fsync(fd)
+"""
+
+
 def test_what_goes_to_the_disk_of_the_node_waits_for_nobody_and_a_sync_brings_it_in_turn(
     start: Start, scratch: Path, tmp_path: Path
 ) -> None:
     (stage,) = made(tmp_path, "node")
     of, other = held(start, scratch)
-    script = 'dd if=/dev/zero of="$1" bs=1M count=8 conv=fsync status=none && cat "$1" | wc -c'
-    options = ["--log", str(scratch), "--stage", str(stage)]
-    program = write(of, scratch, command=["sh", "-c", script, "sh", f"{scratch}/file"], options=options)
+    script = '"$1" -c "$2" "$3" && cat "$3" | wc -c'
+    command = ["sh", "-c", script, "sh", sys.executable, READS_BACK, f"{scratch}/file"]
+    program = write(of, scratch, command=command, options=["--log", str(scratch), "--stage", str(stage)])
     run_until_it_waits(program, of, other)  # the agent of the node, too
-    run_until([other], lambda: bytes_below(stage, "data.*") == BYTES, "all is written while the other has the turn")
+    run_until(
+        [other], lambda: bytes_below(stage, "data.*") == BYTES, "all is written, and read, while others have the turn"
+    )
     run_until([other], lambda: len(waiting(of)) == 2, "the sync waits as well")
     assert bytes_below(scratch, "copied.*") == 0
     other.release()
@@ -77,6 +89,21 @@ def test_what_goes_to_the_disk_of_the_node_waits_for_nobody_and_a_sync_brings_it
     assert f"{BYTES}\n" in said
     assert "out of turn" not in said
     assert logfs.stats(scratch / "file").durable_bytes == BYTES
+
+
+def test_what_the_disk_of_the_node_does_not_take_waits_as_soon_as_that_is_known(
+    start: Start, scratch: Path, tmp_path: Path
+) -> None:
+    (stage,) = made(tmp_path, "node")
+    (stage / "halcyon-staged").touch()  # in the place of a folder
+    of, other = held(start, scratch)
+    program = write(of, scratch, options=["--log", str(scratch), "--stage", str(stage)])
+    run_until_it_waits(program, of, other)
+    assert bytes_below(scratch, "data.*") == 1 << 20
+    other.release()
+    said = ends(program, other)
+    assert "1 process took turns: 7.34 MB in turn" in said
+    assert "logs of this process go to" in said
 
 
 def waiting(of: CoordinatorProcess) -> list[str]:
