@@ -10,6 +10,7 @@
 #include <charconv>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <set>
 #include <span>
 #include <string_view>
@@ -132,7 +133,8 @@ class flattening {
         const std::string_view here = me_.host_view();
         for (uint32_t i = 0; i < reader_.writers().size(); ++i) {
             const dropping& each = reader_.writers()[i];
-            if (each.is_closed || each.is_gone) continue;
+            // One that rests finds, when it goes on, that this is no container any more.
+            if (each.is_closed || each.rests || each.is_gone) continue;
             const std::string_view path = reader_.writers().name_of(i);
             dropping_name name{.host = "its host", .pid = each.pid};  // as of a container of PLFS
             const bool is_here = parse_dropping_name(path.substr(path.rfind('/') + 1), name) && name.host == here;
@@ -332,7 +334,7 @@ class leftovers {
     [[nodiscard]] std::string path(const std::string& name) const { return folder_ + "/" + name; }
 
     /// Each name is that of a file, or of a container, or of one of the two that belong to them.
-    result<void> finish(const std::string& name) const {
+    result<void> finish(const std::string& name) {
         if (name.ends_with(aside_suffix))
             return finish_renaming(name.substr(0, name.size() - std::strlen(aside_suffix)));
         if (name.ends_with(name_suffix)) {
@@ -408,15 +410,19 @@ class leftovers {
     }
 
     /// The next one who flattens that container writes over it.
-    [[nodiscard]] bool is_of_container(const std::string& file) const {
-        const std::string id = file.substr(prefix.size());
+    [[nodiscard]] bool is_of_container(const std::string& file) {
+        if (!ids_) look_at_containers();
+        return ids_->contains(file.substr(prefix.size()));
+    }
+
+    void look_at_containers() {
+        ids_.emplace();
         std::error_code why;
         for (fs::directory_iterator at(folder_, why), end; !why && at != end; at.increment(why)) {
             if (!at->is_directory(why)) continue;
             container candidate;
-            if (candidate.open(at->path().string()) && std::to_string(candidate.id()) == id) return true;
+            if (candidate.open(at->path().string())) ids_->insert(std::to_string(candidate.id()));
         }
-        return false;
     }
 
     [[nodiscard]] result<void> remove_file(const std::string& name) const {
@@ -427,6 +433,7 @@ class leftovers {
 
     std::string folder_;
     std::set<std::string> names_;
+    std::optional<std::set<std::string>> ids_;  // of the containers beside them; none: nobody has asked yet
 };
 
 }  // namespace
