@@ -17,8 +17,11 @@ MOST_DIRECTORIES = 4
 
 MARKER, PLFS_MARKER = "halcyon-container", ".plfsaccess113918400"
 """Plain files that make a directory a container, and one of PLFS."""
+PLFS_INDEX = "dropping.index."
 MARKER_BEGINS = b"halcyon log container\n"
-_PART = re.compile(r"halcyon-descriptor|hostdir\.\d+")
+_DESCRIPTOR = "halcyon-descriptor"
+"""Where a file system is of several nodes, programs have this one open in place of the file."""
+_PART = re.compile(rf"{_DESCRIPTOR}|hostdir\.\d+")
 
 LONGEST_STAGE = 512
 """Bytes; staged_data.hpp has room for no longer ones."""
@@ -150,46 +153,115 @@ def container_above(path: Path) -> Path | None:
     return next((one for one in (real, *real.parents) if is_container(one)), None)
 
 
-def containers_below(directory: Path) -> Iterator[Path]:
+@dataclass(frozen=True)
+class LoggedFile:
+    """A container, by a look at the names in it."""
+
+    path: str
+    writers: int
+    """Processes that wrote into it, once for each log that they began."""
+    marks: tuple[str, ...] = ()
+    """Of logs that are not durable yet."""
+    is_written_past: bool = False
+    """By programs that the library does not see, into a descriptor of it."""
+
+
+def look_at(path: str) -> LoggedFile | None:
+    """None: this directory is no container, or cannot be read. As is_container, by one list of each directory."""
+    has_marker = has_plfs_marker = has_part = is_written_past = False
+    inner: list[str] = []
+    try:
+        with os.scandir(path) as entries:
+            for entry in entries:
+                name = entry.name
+                if name == MARKER:
+                    has_marker = entry.is_file(follow_symlinks=False)
+                elif name == PLFS_MARKER:
+                    has_plfs_marker = entry.is_file(follow_symlinks=False)
+                elif name == _DESCRIPTOR:
+                    has_part = True
+                    is_written_past = entry.stat(follow_symlinks=False).st_size > 0
+                elif _PART.fullmatch(name):
+                    has_part = True
+                    inner.append(entry.path)
+    except OSError:
+        return None
+    if not (has_plfs_marker or (has_marker and (has_part or _is_marked_as_ours(Path(path))))):
+        return None
+    names: dict[str, int] = {}
+    marks: list[str] = []
+    for folder in inner:
+        try:
+            for name in os.listdir(folder):  # noqa: PTH208  a Path for each takes longer
+                kind = PLFS_INDEX if name.startswith(PLFS_INDEX) else name.partition(".")[0]
+                names[kind] = names.get(kind, 0) + 1
+                if kind == "staged":
+                    marks.append(f"{folder}/{name}")
+        except OSError:
+            continue
+    return LoggedFile(path, names.get("index", 0) or names.get(PLFS_INDEX, 0), tuple(marks), is_written_past)
+
+
+def logged_below(directory: str) -> Iterator[LoggedFile]:
     """All containers below a directory. What cannot be read is passed over."""
-    for folder, names, _ in os.walk(directory):
-        containers = [name for name in names if is_container(Path(folder, name))]
-        names[:] = [name for name in names if name not in containers]
-        yield from (Path(folder, name) for name in containers if not name.startswith(".halcyon-"))
+    folders = [directory]
+    while folders:
+        try:
+            with os.scandir(folders.pop()) as entries:
+                inner = [(entry.name, entry.path) for entry in entries if entry.is_dir(follow_symlinks=False)]
+        except OSError:
+            continue
+        for name, path in inner:
+            found = look_at(path)
+            if found is None:
+                folders.append(path)
+            elif not name.startswith(".halcyon-"):
+                yield found
 
 
-def writers_of(container: Path) -> int:
-    """Processes that wrote into it, once for each time that they opened it."""
-    return sum(1 for _ in container.glob("hostdir.*/index.*")) or sum(
-        1 for _ in container.glob("hostdir.*/dropping.index.*")
-    )
+def containers_below(directory: Path) -> Iterator[Path]:
+    """The paths of logged_below()."""
+    return (Path(each.path) for each in logged_below(str(directory)))
 
 
 def say_what_was_logged(logs: Logs, *, flattened: bool = False) -> None:
     """A line on standard error for each directory. `flattened`: an agent makes plain files of the containers."""
     for given in logs.directories:
-        found = list(containers_below(Path(given)))
-        writers = sum(map(writers_of, found))
-        files = "1 file is a log container" if len(found) == 1 else f"{len(found)} files are log containers"
+        count = writers = past = 0
+        marks: list[str] = []
+        shared: list[Path] = []
+        for each in logged_below(given):
+            count += 1
+            if each.writers > 1:
+                shared.append(Path(each.path))
+            writers += each.writers
+            past += each.is_written_past
+            marks += each.marks
+        files = "1 file is a log container" if count == 1 else f"{count} files are log containers"
         by = "1 writer" if writers == 1 else f"{writers} writers"
-        seen = "; without `halcyon run --log` each looks like a directory" if found else ""
-        if found and flattened:
+        seen = "; without `halcyon run --log` each looks like a directory" if count else ""
+        if count and flattened:
             seen = (
                 f"; plain files are made of them in the background, `halcyon log drain --flatten {given}` waits for it"
             )
         elif flattened:
             seen = "; all others are plain files"
         print(f"halcyon: {given}: {files}, of {by}{seen}", file=sys.stderr)
-        _say_what_is_staged(given, found)
-        _say_what_is_in_conflict(found)
+        if past:
+            print(
+                f"halcyon: {given}: programs that Halcyon does not see wrote to descriptors of {plural(past, 'file')}: "
+                "reads of these fail; `halcyon log repair` puts aside what they wrote",
+                file=sys.stderr,
+            )
+        _say_what_is_staged(given, marks)
+        _say_what_is_in_conflict(shared)
 
 
-def _say_what_is_staged(given: str, containers: list[Path]) -> None:
+def _say_what_is_staged(given: str, marks: list[str]) -> None:
     """Nothing of that is durable yet."""
-    marks = [mark for one in containers for mark in one.glob("hostdir.*/staged.*")]
     if not marks:
         return
-    hosts = sorted({host for mark in marks if (host := _host_of(mark))})
+    hosts = sorted({host for mark in marks if (host := _host_of(Path(mark)))})
     many = f"{', '.join(hosts[:3])}, …" if len(hosts) > 3 else ", ".join(hosts)
     print(
         f"halcyon: {given}: {plural(len(marks), 'log')} not durable yet: on disks of {plural(len(hosts), 'node')} "
@@ -199,7 +271,7 @@ def _say_what_is_staged(given: str, containers: list[Path]) -> None:
 
 
 def _say_what_is_in_conflict(containers: list[Path]) -> None:
-    """As far as a short look shows it, where there are the compiled modules."""
+    """Of those that several processes wrote: as far as a short look shows it, where there are the compiled modules."""
     if not containers:
         return
     from halcyon.logfs.conflicts import conflicts_in_words, found_soon

@@ -55,6 +55,7 @@ def drain(
     end = None if wait_s is None else time.monotonic() + wait_s
     told: dict[str, str] | None = None
     while True:
+        begin = time.monotonic()
         report.left = {}
         waits = False
         for container in [path] if is_container(path) else sorted(containers_below(path)):
@@ -69,7 +70,8 @@ def drain(
         if report.left != told:
             told = dict(report.left)
             on_wait(told)
-        time.sleep(_LOOK_EVERY_S)
+        # Where there are many containers, a look takes long.
+        time.sleep(max(_LOOK_EVERY_S, time.monotonic() - begin))
 
 
 def _one(

@@ -130,7 +130,7 @@ class file_backend {
     /// `follow`: of what a symbolic link at the end of the path leads to; else of the link itself.
     virtual int set_owner(const char* /*path*/, bool /*follow*/, uid_t /*user*/, gid_t /*group*/) { return -EPERM; }
     virtual int set_owner(handle /*opened*/, uid_t /*user*/, gid_t /*group*/) { return -EPERM; }
-    /// Access and modification. UTIME_NOW is a time already; tv_nsec UTIME_OMIT stays. `follow`: as above.
+    /// Access and modification, as utimensat(2): tv_nsec may be UTIME_NOW, or UTIME_OMIT. `follow`: as above.
     virtual int set_times(const char* /*path*/, bool /*follow*/, const timespec /*times*/[2]) { return -EPERM; }
     virtual int set_times(handle /*opened*/, const timespec /*times*/[2]) { return -EPERM; }
     virtual int stat_system(struct statfs& /*out*/) { return -ENOSYS; }

@@ -39,6 +39,12 @@ bool decides_here() {
     return false;
 }
 
+/// The backend knows from now on that this process has them, whoever removes their names: those that shells give.
+void hold_inherited() {
+    constexpr int most_of_shells = 9;
+    for (int fd = 0; fd <= most_of_shells; ++fd) static_cast<void>(owner_of(fd));
+}
+
 }  // namespace
 
 std::span<const mount_point> mounted() {
@@ -81,7 +87,8 @@ bool mount(file_backend& backend, std::string_view prefix) {
 bool ask_presence() {
     if (!decides_here()) return this_presence.now.load(std::memory_order_acquire) == presence::some;
     const blocked_signals whole;
-    if (started.load(std::memory_order_relaxed)) {  // in a child of fork
+    const bool is_new_program = !started.load(std::memory_order_relaxed);
+    if (!is_new_program) {  // in a child of fork
         for (const mount_point& at : mounted()) at.of->after_fork();
         look_again_at_standard_descriptors();
     } else {
@@ -98,6 +105,7 @@ bool ask_presence() {
     if (some) direct::call(SYS_madvise, direct::address(&this_presence), sizeof this_presence, MADV_WIPEONFORK);
     this_presence.now.store(some ? presence::some : presence::none, std::memory_order_release);
     starter.store(0);
+    if (some && is_new_program) hold_inherited();
     return some;
 }
 

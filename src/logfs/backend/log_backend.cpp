@@ -44,7 +44,7 @@ constinit const log_backend* started[most_mounts] = {};
 /// neither.)
 int open_for_application(log_node& of, int flags) {
     const int directory = of.file().of().directory();
-    const int kept = flags & (O_APPEND | O_NONBLOCK | O_CLOEXEC);
+    const int kept = flags & (O_APPEND | O_NONBLOCK | O_CLOEXEC | O_SYNC);  // O_DSYNC is a part of it
     if (!of.locks_directories() && !of.is_plfs()) {
         const int access = (flags & O_ACCMODE) == O_WRONLY ? O_RDONLY : O_WRONLY;
         const int fd = open_placeholder(directory, access | kept);
@@ -310,7 +310,10 @@ void log_backend::close(handle opened) {
     state::handles.drop(opened);
     if (node == nullptr) return;
     with_held(*node, [&](log_node& of) -> int64_t {
-        if (wrote) static_cast<void>(of.publish());
+        if (wrote) {
+            static_cast<void>(of.publish());
+            of.look_for_past_writes();
+        }
         if (node->has_record_locks) {  // whatever else of the process has the file open
             struct flock all {};
             all.l_type = F_UNLCK;

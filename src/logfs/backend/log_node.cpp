@@ -11,18 +11,23 @@
 #include <cstdio>
 #include <cstring>
 #include <new>
+#include <span>
 #include <utility>
 
 #include "base/clock.hpp"
 #include "calls/backends/hidden_descriptors.hpp"
+#include "calls/record/layer.hpp"
 #include "calls/state/direct_call.hpp"
+#include "calls/state/process_state.hpp"
 #include "calls/state/standard_error.hpp"
 #include "logfs/backend/direct_files.hpp"
 #include "logfs/backend/shown_calls.hpp"
 #include "logfs/backend/stage_agent.hpp"
 #include "logfs/backend/whole_path.hpp"
+#include "logfs/container/directory/marker.hpp"
 #include "logfs/container/directory/open_mark.hpp"
 #include "logfs/container/directory/past_writes.hpp"
+#include "logfs/container/files/whole_transfer.hpp"
 #include "logfs/container/format/dropping_name.hpp"
 #include "logfs/container/writing/time_line.hpp"
 
@@ -84,6 +89,15 @@ bool are_the_same(int one, int other) {
     struct stat second {};
     return direct_files().status(one, first) == 0 && direct_files().status(other, second) == 0 &&
            first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+}
+
+/// Whether a marker is whole, and this container's. So is one that may not be read.
+bool is_marker_of(int fd, uint64_t id) {
+    char text[marker::room];
+    const int64_t bytes = read_whole(direct_files(), fd, std::as_writable_bytes(std::span(text)), 0);
+    if (bytes == -EBADF) return true;
+    marker now;
+    return bytes > 0 && marker::read({text, static_cast<size_t>(bytes)}, now) == marker::reading::whole && now.id == id;
 }
 
 /// Once in each process: the file is read without them.
@@ -368,6 +382,32 @@ int log_node::tell_of_past_writes() {
     return none.ok() ? 0 : error_of(none.why());
 }
 
+/// Where descriptors are directories, nobody can.
+void log_node::look_for_past_writes() {
+    if (locks_directories_ || is_plfs_ || has_told_of_them_ || file_ == nullptr) return;
+    if (past_writes(file_->of()) == 0) return;
+    has_told_of_them_ = true;
+    static_cast<void>(tell_of_past_writes());
+    calls::this_process().layers.each([](calls::layer& each) { each.on_absence("writes past a log container", 1); });
+}
+
+bool log_node::rest() {
+    constexpr uint64_t most_memory = uint64_t{2} << 20;
+    if (file_ == nullptr || marker_ < 0 || is_plfs_ || group_ != 0 || is_removed()) return false;
+    if (has_twin_writes.load(std::memory_order_relaxed)) return false;
+    const bool writes = file_->writing().has_value();
+    // Where nodes do not see what is in a mapped file, its end tells them.
+    const bool keeps_writer = was_written_ && !is_between_nodes_;
+    was_written_ = was_written_ || writes;
+    if (!file_->rest(keeps_writer) || file_->reading()->memory().used() > most_memory) return false;
+    close_marks();
+    return true;
+}
+
+bool log_node::wake(int directory) {
+    return file_ != nullptr && hold_marker(directory) == 0 && is_marker_of(marker_, file_->of().id());
+}
+
 int log_node::close_file() {
     if (file_ == nullptr) return 0;
     log_file* const closing = std::exchange(file_, nullptr);
@@ -389,6 +429,10 @@ void log_node::close(char* path, size_t room) {
 
 void log_node::close() {
     close_file();
+    close_marks();
+}
+
+void log_node::close_marks() {
     if (told_by_ >= 0) hidden::close(std::exchange(told_by_, -1));
     if (placeholder_ >= 0) hidden::close(std::exchange(placeholder_, -1));
     if (marker_ >= 0) hidden::close(std::exchange(marker_, -1));

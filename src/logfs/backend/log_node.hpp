@@ -86,6 +86,15 @@ class log_node {
     bool others_published();
     /// No program wrote to a descriptor past the library, as that looked last. 0, or -errno.
     int expect_no_past_writes() { return has_past_writes_ ? tell_of_past_writes() : 0; }
+    /// A descriptor of it is closed: tells people, and who records, where a program wrote to it past the library.
+    void look_for_past_writes();
+    /// Nobody has it open any more. True: it keeps what it knows of its container, for who opens that again soon, and
+    /// where the process has written it before, its log, too (log_file::rest): a file that a program opens for each
+    /// line that it appends would have as many logs as lines. To others, it is closed. False: it has to be closed.
+    bool rest();
+    /// It is open again, with all that it knew, which is as old as that. False: it has to be closed. `directory`: the
+    /// container that it was.
+    bool wake(int directory);
     /// Another program takes its place, or nobody has it open any more.
     int close_file();
     /// The process ends: its writer has ended, and others are told, but nothing is synced.
@@ -124,13 +133,16 @@ class log_node {
     int identify(int directory);
     void look_at_system(int directory);
     void tell_others();
+    void close_marks();
     int tell_of_past_writes();
 
     const node_settings& how_;
     bool is_plfs_ = false;
+    bool was_written_ = false;  // before it rested
     bool is_between_nodes_ = false;
     bool locks_directories_ = false;
     bool has_past_writes_ = false;
+    bool has_told_of_them_ = false;
     int marker_ = -1;
     int placeholder_ = -1;
     int told_by_ = -1;  // the placeholder, opened for nothing but its time: no lock goes when it is closed

@@ -20,6 +20,13 @@
 
 namespace halcyon::logfs {
 
+namespace {
+
+/// Of descriptors that are out of the application's way: with fewer, none are kept for nodes that rest.
+constexpr int least_room = 256;
+
+}  // namespace
+
 /// None that this thread is about to use: it has still to find that this was closed.
 log_node* log_nodes::make() {
     void* room = nullptr;
@@ -105,7 +112,8 @@ int log_nodes::take(int fd, const char* path, taken& out) {
     if (!is_alone) {
         if (log_node* const known = share_known(state.st_dev, state.st_ino)) return wait_for(*known, out);
     }
-    log_node* const fresh = make();
+    log_node* const woken = is_alone ? nullptr : wake(state.st_dev, state.st_ino, fd);
+    log_node* const fresh = woken != nullptr ? woken : make();
     if (fresh == nullptr) return -ENOMEM;
     fresh->references = 1;
     fresh->device = state.st_dev;
@@ -116,10 +124,10 @@ int log_nodes::take(int fd, const char* path, taken& out) {
         // Others that find it wait until it is open.
         const held_node alone(*fresh);
         other = is_alone ? nullptr : add_or_share(*fresh);
-        if (other == nullptr) failed = fresh->open(fd, path);
+        if (other == nullptr && woken == nullptr) failed = fresh->open(fd, path);
     }
     if (other != nullptr) {
-        give_back(fresh);
+        drop(*fresh);
         return wait_for(*other, out);
     }
     if (failed != 0) {
@@ -127,7 +135,7 @@ int log_nodes::take(int fd, const char* path, taken& out) {
         release(*fresh);
         return failed;
     }
-    out = {fresh, true};
+    out = {fresh, woken == nullptr};
     return 0;
 }
 
@@ -180,12 +188,96 @@ void log_nodes::release(log_node& node) {
 
 void log_nodes::end(log_node& node) {
     char removed[PATH_MAX + 64];
+    const bool may_rest =
+        calls::hidden_descriptors::room() >= least_room && !calls::backends::shares_memory_with_parent();
+    bool rests = false;
     {
         const held_node alone(node);
-        node.close(removed, sizeof removed);
+        rests = may_rest && node.rest();
+        if (!rests) node.close(removed, sizeof removed);
     }
+    if (rests) return keep(node);
     give_back(&node);
     if (removed[0] != '\0') remove_unused(removed);
+}
+
+// --- nodes that rest: each belongs to whoever takes it out of the list ---
+
+/// With the lock. Not one that this thread is about to use (make()): null.
+log_node* log_nodes::take_resting(size_t place) {
+    if (place >= resting_count_ || node_use::interrupted(*resting_[place]) != nullptr) return nullptr;
+    log_node* const taken = resting_[place];
+    for (size_t i = place + 1; i < resting_count_; ++i) resting_[i - 1] = resting_[i];
+    --resting_count_;
+    return taken;
+}
+
+/// With the lock. As many as there are: none.
+size_t log_nodes::place_of_resting(uint64_t device, uint64_t inode) const {
+    size_t place = 0;
+    while (place < resting_count_ && (resting_[place]->device != device || resting_[place]->inode != inode)) ++place;
+    return place;
+}
+
+/// In place of the one that rests for the longest time.
+void log_nodes::keep(log_node& node) {
+    log_node* too_many = &node;
+    {
+        const held_lock all(lock_);
+        const size_t same = place_of_resting(node.device, node.inode);
+        const bool is_full = resting_count_ == most_resting;
+        log_node* const before = same < resting_count_ ? take_resting(same) : is_full ? take_resting(0) : nullptr;
+        const bool is_alone = place_of_resting(node.device, node.inode) == resting_count_;
+        // Another thread may have opened it meanwhile.
+        if (is_alone && resting_count_ < most_resting && find(node.device, node.inode) == nullptr) {
+            resting_[resting_count_++] = &node;
+            too_many = nullptr;
+        }
+        if (before != nullptr && too_many != nullptr)
+            resting_[resting_count_++] = before;
+        else if (before != nullptr)
+            too_many = before;
+    }
+    if (too_many != nullptr) drop(*too_many);
+}
+
+/// Null: none rests, or its container is not what it was. The directory that a node holds keeps its number.
+log_node* log_nodes::wake(uint64_t device, uint64_t inode, int fd) {
+    log_node* found = nullptr;
+    {
+        const held_lock all(lock_);
+        found = take_resting(place_of_resting(device, inode));
+    }
+    if (found == nullptr) return nullptr;
+    bool is_awake = false;
+    {
+        const held_node alone(*found);
+        is_awake = found->wake(fd);
+    }
+    if (is_awake) return found;
+    drop(*found);
+    return nullptr;
+}
+
+/// It is nobody else's.
+void log_nodes::drop(log_node& node) {
+    {
+        const held_node alone(node);
+        node.close();
+    }
+    give_back(&node);
+}
+
+void log_nodes::drop_resting() {
+    for (size_t kept = 0;;) {
+        log_node* next = nullptr;
+        {
+            const held_lock all(lock_);
+            while (kept < resting_count_ && (next = take_resting(kept)) == nullptr) ++kept;
+        }
+        if (next == nullptr) return;
+        drop(*next);
+    }
 }
 
 /// Pages for the path: a handler's stack may be as small as 8 KiB.
@@ -227,9 +319,15 @@ void log_nodes::after_fork() {
     for (log_node* const first : chains_)
         for (log_node* at = first; at != nullptr; at = at->next) at->forget();
     for (log_node* at = unused_; at != nullptr; at = at->next) at->lock.forget_others();
+    for (; resting_count_ > 0; --resting_count_) {
+        log_node& parents = *resting_[resting_count_ - 1];
+        parents.forget();
+        drop(parents);
+    }
 }
 
 void log_nodes::before_exec() {
+    drop_resting();
     const held_lock all(lock_);
     for (log_node* const first : chains_) {
         for (log_node* at = first; at != nullptr; at = at->next) {
@@ -266,6 +364,7 @@ void log_nodes::before_fork() {
 }
 
 void log_nodes::before_end() {
+    drop_resting();
     with_free_nodes([](log_node& of) { of.end_with_process(); });
 }
 

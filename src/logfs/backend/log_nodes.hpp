@@ -31,9 +31,9 @@ class log_nodes {
     int create(const char* path, mode_t mode, log_node*& out);
     /// One more user of what `opened` has open. False: somebody closed that meanwhile.
     bool share(log_node& node, calls::file_backend::handle opened);
-    /// One less; the last one closes it, or, where its thread is in the middle of a use, leaves that to its end.
+    /// One less; the last one leaves it, or, where its thread is in the middle of a use, leaves that to its end.
     void release(log_node& node);
-    /// Closes a node that nobody has any more.
+    /// Nobody has the node any more: it rests (log_node::rest), or is closed.
     void end(log_node& node);
 
     /// For a handler, what `work` returns of another node for the same container, ready: the thread that it interrupted
@@ -60,6 +60,8 @@ class log_nodes {
 
   private:
     static constexpr size_t chain_count = 256;
+    /// Each has a few descriptors.
+    static constexpr size_t most_resting = 8;
 
     template <class Work>
     void with_free_nodes(Work work);
@@ -76,11 +78,19 @@ class log_nodes {
     int open_twin(const log_node& of, log_node*& out);
     void close_twin(log_node& of, log_node& twin);
     void forget(log_node& node);
+    void keep(log_node& node);
+    log_node* wake(uint64_t device, uint64_t inode, int fd);
+    log_node* take_resting(size_t place);
+    [[nodiscard]] size_t place_of_resting(uint64_t device, uint64_t inode) const;
+    void drop(log_node& node);
+    void drop_resting();
 
     const node_settings* how_ = nullptr;
     process_lock lock_;
     log_node* chains_[chain_count] = {};
     log_node* unused_ = nullptr;
+    log_node* resting_[most_resting] = {};  // the one that rests for the longest time first
+    size_t resting_count_ = 0;
 };
 
 /// Removes the container at this path, which has no name that applications know, unless a process has it open.

@@ -23,7 +23,8 @@
 namespace halcyon::logfs {
 namespace {
 
-constexpr int64_t between_rounds_ns = 500'000'000;
+/// Of those that are left alone, the file that says why names so many.
+constexpr size_t most_told = 1000;
 
 /// One of the things that an agent does with a container.
 struct task {
@@ -47,13 +48,14 @@ class agent {
         for (;;) {
             // What happens between this and the round is seen by the next one.
             const bool is_over = job_.has_ended();
+            const int64_t begin_ns = monotonic_ns();
             const bool has_done_something = round(is_over);
             say_what_is_left();
             const int64_t now_ns = monotonic_ns();
             if (has_done_something || !is_over) worked_ns = now_ns;
             const bool is_patient = waits() && now_ns - worked_ns <= how_.patience_ns;
             if (is_over && !has_done_something && !is_patient && may_end()) break;
-            if (job_.wait(has_done_something ? 0 : between_rounds_ns) && !is_over) look_soon();
+            if (job_.wait(has_done_something ? 0 : rest_behind(now_ns - begin_ns)) && !is_over) look_soon();
         }
         for (const auto& [path, one] : known_) {
             for (const task* each : {&one.bring, &one.flatten}) {
@@ -190,11 +192,14 @@ class agent {
     /// While there is something to say.
     void say_what_is_left() {
         std::string text;
+        size_t left = 0;
         for (const auto& [path, one] : known_) {
             for (const task* each : {&one.bring, &one.flatten}) {
-                if (!each->state.why().empty()) text += each->state.why() + "\n";
+                if (each->state.why().empty()) continue;
+                if (++left <= most_told) text += each->state.why() + "\n";
             }
         }
+        if (left > most_told) text += "and " + std::to_string(left - most_told) + " more\n";
         for (const std::string& each : turns_.take_remarks()) remarks_ += each + "\n";
         text += remarks_;
         if (how_.report_file.empty() || text == said_) return;

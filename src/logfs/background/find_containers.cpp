@@ -1,11 +1,14 @@
 #include "logfs/background/find_containers.hpp"
 
+#include <fcntl.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
 
 #include "logfs/container/directory/container.hpp"
+#include "logfs/container/directory/marking.hpp"
 
 namespace halcyon::logfs {
 namespace {
@@ -37,7 +40,7 @@ class search {
             std::error_code unknown;
             if (at->is_symlink(unknown) || !at->is_directory(unknown)) continue;
             const std::string path = at->path();
-            const bool is_container = container::is_at(kernel_files(), path);
+            const bool is_container = marking_of(kernel_files(), AT_FDCWD, path) != marking::none;
             if (name.starts_with(hidden_prefix)) {
                 if (is_container) found_.hidden.push_back(path);
             } else if (is_container) {

@@ -22,6 +22,13 @@ void sleep_ns(int64_t ns) {
 
 }  // namespace
 
+int64_t rest_behind(int64_t round_ns) {
+    constexpr int64_t shortest_ns = 500'000'000;
+    constexpr int64_t longest_ns = int64_t{600} * 1'000'000'000;
+    constexpr int64_t share = 30;
+    return std::clamp(share * std::min(round_ns, longest_ns / share), shortest_ns, longest_ns);
+}
+
 pace::pace(turn& turns, double bytes_per_s)
     : turns_(turns),
       limit_{bytes_per_s, std::max(largest_piece_bytes, bytes_per_s * burst_s)},

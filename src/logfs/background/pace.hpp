@@ -9,6 +9,10 @@
 
 namespace halcyon::logfs {
 
+/// For how long who works in the background rests behind a round of looks that took so long, and of which nothing came:
+/// twice a second it looks where rounds are short, and where they are long they take a thirtieth of the time.
+int64_t rest_behind(int64_t round_ns);
+
 /// How fast work in the background moves data, and in whose turn: it is never in a hurry. One thread.
 class pace {
   public:

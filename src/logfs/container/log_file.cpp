@@ -366,11 +366,33 @@ result<void> log_file::sync() {
     return synced;
 }
 
-result<void> log_file::close() {
-    const guard alone(*this);
+result<void> log_file::close_writer() {
     if (writer_ && space_.is_worth_it()) space_.give_back(*reader_, *writer_);
     space_.begin();
-    result<void> closed = writer_ ? writer_->close() : result<void>();
+    return writer_ ? writer_->close() : result<void>();
+}
+
+result<void> log_file::rest(bool keeps_writer) {
+    const guard alone(*this);
+    if (auto open = expect_open(); !open) return open;
+    result<void> done;
+    if (writer_ && keeps_writer && writer_->may_rest()) {
+        done = writer_->rest();
+        has_new_writes_ = true;
+    } else if (writer_) {
+        // What it wrote is found as another process's is, should anybody ask.
+        done = close_writer();
+        writer_.reset();
+        has_new_writes_ = false;
+    }
+    reader_->rest();
+    if (append_lock_ >= 0) container_.calls().close(std::exchange(append_lock_, -1));
+    return done;
+}
+
+result<void> log_file::close() {
+    const guard alone(*this);
+    const result<void> closed = close_writer();
     // A child that was forked off a moment ago has the same locks until it forgets the file.
     if (reader_) reader_->let_go();
     if (open_mark_ >= 0) say_closed(container_.calls(), open_mark_);

@@ -102,6 +102,10 @@ class log_file {
     /// What was written here is on the device; of a file that was created here, that it is there.
     result<void> sync();
     result<void> close();
+    /// Nobody uses it for a while: what was written is published, and nothing is held that others may wait for. The
+    /// next call goes on, once others were told again that it is open. `keeps_writer`: where that may rest
+    /// (writer::may_rest()), it goes on as well; else it ends. Failure: it is to be closed.
+    result<void> rest(bool keeps_writer);
     /// Around a fork in a process whose other threads use the file: none of them is in the middle of something.
     void hold();
     void let_go();
@@ -127,6 +131,7 @@ class log_file {
     [[nodiscard]] bool has_no_room_on_node(const failure& why) const;
     result<void> leave_node();
     result<void> end_writer();
+    result<void> close_writer();
     result<void> take_own();
     result<void> take_others();
     result<void> take_all();

@@ -267,7 +267,7 @@ result<mapped_file> map_file(container& what, int64_t begin, int64_t end, size_t
         const logfs::dropping& each = from.writers()[i];
         found.writers.push_back({std::string(host_of(from.writers().name_of(i))),
                                  std::string(from.writers().data_name_of(i).view()), each.pid, each.rank,
-                                 each.created_ns, each.is_closed});
+                                 each.created_ns, each.is_closed || each.rests});
     }
     return found;
 }

@@ -215,6 +215,10 @@ TEST_P(backend_conformance, times_move_with_changes) {
     EXPECT_EQ(stat("a").st_atim.tv_sec, 3000);
     EXPECT_EQ(stat("a").st_mtim.tv_sec, 2000);
     EXPECT_GT(stat("a").st_ctim.tv_sec, 3000);
+    const timespec now_and_stays[2] = {{0, UTIME_NOW}, {0, UTIME_OMIT}};
+    EXPECT_EQ(backend().set_times(file.handle(), now_and_stays), 0);
+    EXPECT_GT(stat("a").st_atim.tv_sec, 3000);
+    EXPECT_EQ(stat("a").st_mtim.tv_sec, 2000);
 
     const auto is_new = [&] { return stat("a").st_mtim.tv_sec > 3000; };
     EXPECT_EQ(file.write("2", 0), 1);

@@ -14,6 +14,7 @@ timespec time_of(const std::atomic<int64_t>& nanoseconds) {
 }
 
 void set_time(std::atomic<int64_t>& nanoseconds, const timespec& to) {
+    if (to.tv_nsec == UTIME_NOW) return nanoseconds.store(file_data::now());
     if (to.tv_nsec != UTIME_OMIT) nanoseconds.store(to.tv_sec * 1'000'000'000 + to.tv_nsec);
 }
 

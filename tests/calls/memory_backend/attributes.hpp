@@ -15,7 +15,7 @@ void show(const space& of, uint32_t number, struct stat& out);
 void set_mode(inode& node, unsigned mode);
 /// -1 leaves a user or a group as it is.
 void set_owner(inode& node, uid_t user, gid_t group);
-/// Of the last access and of the last change of the data. UTIME_OMIT leaves one as it is.
+/// Of the last access and of the last change of the data. UTIME_NOW is a time, and UTIME_OMIT leaves one as it is.
 void set_times(inode& node, const timespec times[2]);
 
 }  // namespace halcyon::calls::in_memory::attributes

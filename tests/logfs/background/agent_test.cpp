@@ -3,9 +3,12 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -279,6 +282,76 @@ TEST(log_agent_of_a_node, is_one_at_a_time_and_stays_while_it_is_needed) {
     agent.let_come();
     EXPECT_EQ(kernel_files().lock_part(late, place_of_users, 1, false, false), 0);
     ::close(late);
+}
+
+TEST(pace_of_an_agent, rests_for_thirty_times_as_long_as_a_round_took) {
+    constexpr int64_t ms = 1'000'000;
+    EXPECT_EQ(rest_behind(0), 500 * ms);
+    EXPECT_EQ(rest_behind(16 * ms), 500 * ms);
+    EXPECT_EQ(rest_behind(100 * ms), 3000 * ms);
+    EXPECT_EQ(rest_behind(20'000 * ms), 600'000 * ms);
+    EXPECT_EQ(rest_behind(INT64_MAX), 600'000 * ms);
+}
+
+/// Which takes its time, as where there are many containers.
+class slow_turns final : public turn {
+  public:
+    explicit slow_turns(int64_t of_ns) : of_ns_(of_ns) {}
+
+    [[nodiscard]] int64_t delay_ns(int64_t) const override { return 0; }
+    [[nodiscard]] std::unique_ptr<stay> begin(const std::string&, int64_t) override {
+        const int64_t end_ns = monotonic_ns() + of_ns_;
+        while (monotonic_ns() < end_ns) {
+        }
+        return nullptr;
+    }
+    [[nodiscard]] std::vector<std::string> take_remarks() override { return {}; }
+
+  private:
+    int64_t of_ns_;
+};
+
+/// Notes for how long it is waited for, and ends then.
+class noted_job final : public watched_job {
+  public:
+    std::vector<int64_t> waits;
+
+    [[nodiscard]] bool has_ended() override { return !waits.empty(); }
+    bool wait(int64_t longest_ns) override {
+        waits.push_back(longest_ns);
+        return true;
+    }
+};
+
+TEST_F(log_agent, rests_longer_behind_rounds_that_take_long) {
+    constexpr int64_t round_ns = 40'000'000;
+    make("one", "1");
+    container of;
+    of.open(folder_.file("one")).value();
+    // Somebody else is at it.
+    const std::string beside = folder_.file(".halcyon-flattened-" + std::to_string(of.id()));
+    const int other = ::open(beside.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    ASSERT_EQ(::flock(other, LOCK_EX), 0);
+    how_.quiet_ns = 0;
+    noted_job job;
+    slow_turns turns(round_ns);
+    EXPECT_EQ(run_agent(how_, job, turns).flattened, 0U);
+    ::close(other);
+    ASSERT_FALSE(job.waits.empty());
+    EXPECT_GE(job.waits[0], 30 * round_ns);
+}
+
+TEST_F(log_agent, names_so_many_containers_that_are_left_alone_and_counts_the_rest) {
+    constexpr int many = 1003;
+    for (int number = 0; number < many; ++number)
+        fs::create_directories(folder_.file("d" + std::to_string(number) + "/hostdir.0"));
+    for (int number = 0; number < many; ++number)
+        std::ofstream(folder_.file("d" + std::to_string(number) + "/halcyon-container")) << "damaged";
+    how_.report_file = folder_.file("report");
+    EXPECT_EQ(run().left.size(), size_t{many});
+    const std::string report = file_text(how_.report_file);
+    EXPECT_EQ(std::count(report.begin(), report.end(), '\n'), 1002);
+    EXPECT_NE(report.find("\nand 3 more\n"), std::string::npos);
 }
 
 TEST(found_containers, are_all_but_those_on_their_way_away) {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -286,6 +287,60 @@ TEST_F(staging, is_cleaned_of_containers_that_are_gone) {
     fs::rename(file_.folder.file("unmounted"), file_.shared);
     clean_stage(file_.stage, file_.shared, {});
     EXPECT_EQ(file_.on_node(), names{});
+}
+
+TEST_F(staging, is_cleaned_with_fewer_descriptors_than_there_are_containers) {
+    const pid_t writer = fork();
+    if (writer == 0) {
+        write("data");
+        _exit(0);
+    }
+    ASSERT_EQ(waitpid(writer, nullptr, 0), writer);
+    names all;
+    for (int number = 0; number < 60; ++number) {
+        container one;
+        all.push_back(file_.shared + "/a" + std::to_string(number));
+        one.create(all.back(), 0644).value();
+    }
+    // It was moved since: only its number says which one it is.
+    const std::string moved = file_.shared + "/moved";
+    fs::rename(file_.path, moved);
+    all.push_back(moved);
+    const pid_t cleaner = fork();
+    if (cleaner == 0) {
+        const rlimit few{40, 40};
+        if (setrlimit(RLIMIT_NOFILE, &few) != 0) _exit(1);
+        clean_stage(file_.stage, file_.shared, all);
+        _exit(0);
+    }
+    int status = -1;
+    ASSERT_EQ(waitpid(cleaner, &status, 0), cleaner);
+    ASSERT_EQ(status, 0);
+    EXPECT_EQ(file_.on_node(), (names{"container", "data"})) << "its container needs it";
+}
+
+TEST_F(staging, is_not_cleaned_of_what_may_be_needed_by_a_container_that_cannot_be_looked_at) {
+    const pid_t writer = fork();
+    if (writer == 0) {
+        write("data");
+        _exit(0);
+    }
+    ASSERT_EQ(waitpid(writer, nullptr, 0), writer);
+    const std::string moved = file_.shared + "/moved";
+    fs::rename(file_.path, moved);
+    const pid_t cleaner = fork();
+    if (cleaner == 0) {
+        // Descriptors for a list of names, and no more beside it.
+        const rlimit few{40, 40};
+        if (setrlimit(RLIMIT_NOFILE, &few) != 0) _exit(1);
+        int last = -1;
+        for (int next = ::dup(STDERR_FILENO); next >= 0; next = ::dup(STDERR_FILENO)) last = next;
+        ::close(last);
+        clean_stage(file_.stage, file_.shared, {moved});
+        _exit(0);
+    }
+    ASSERT_EQ(waitpid(cleaner, nullptr, 0), cleaner);
+    EXPECT_EQ(file_.on_node(), (names{"container", "data"})) << "its container needs it";
 }
 
 // --- crashes ---

@@ -13,6 +13,24 @@ from pathlib import Path
 
 import pytest
 from calls.random_streams import SEED, compare, operations
+from calls.stream_programs import (
+    AS_DAEMON,
+    CASES,
+    CHECKS,
+    CPP,
+    ENDED,
+    ENDING,
+    FORTRAN,
+    FULL,
+    FULL_AT_EXIT,
+    JOINED,
+    PYTHON,
+    PYTHON_STREAMS,
+    READING,
+    SHELL,
+    STREAMS,
+    built_in,
+)
 from observe.recorded_program import Run, compiled, recorded
 from small_disk import small_disk
 
@@ -20,8 +38,6 @@ BUILD = Path(__file__).resolve().parents[3] / "build/release"
 LIBRARY = BUILD / "tests/calls/libhalcyon_memory_io.so"
 ARCHIVE = BUILD / "tests/calls/libhalcyon_memory_io.a"
 DIRECTORY_LIBRARY = BUILD / "tests/calls/libhalcyon_directory_io.so"
-HERE = Path(__file__).resolve().parent
-STREAMS = HERE.parents[1] / "calls/streams"
 
 pytestmark = pytest.mark.skipif(not LIBRARY.exists(), reason="the library of the in-memory backend is not built")
 
@@ -89,22 +105,7 @@ def places(tmp_path: Path, request: pytest.FixtureRequest) -> Places:
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
     """The program of a source in tests/calls/streams, made once."""
-    folder = tmp_path_factory.mktemp("programs")
-    programs: dict[tuple[str, ...], Path] = {}
-
-    def build(source: str, *options: str, compiler: str = "gcc") -> Path:
-        if shutil.which(compiler) is None:
-            pytest.skip(f"there is no {compiler}")
-        key = (source, *options)
-        if key not in programs:
-            place = folder / str(len(programs))
-            place.mkdir()
-            programs[key] = place / Path(source).stem
-            words = [compiler, "-O1", "-w", "-pthread", STREAMS / source, "-o", programs[key], *options]
-            subprocess.run(words, check=True)
-        return programs[key]
-
-    return build
+    return built_in(tmp_path_factory.mktemp("programs"))
 
 
 def same(places: tuple[Place, Place], script: str, *words: object) -> Outcome:
@@ -114,15 +115,6 @@ def same(places: tuple[Place, Place], script: str, *words: object) -> Outcome:
         assert other == one
     assert found == expected
     return expected
-
-
-CASES = [
-    "appended", "buffers", "cancelled", "characters", "checked", "child_of_vfork", "commands", "conversions",
-    "descriptors", "forked", "inherited", "mapped", "messages", "modes", "redirected", "reopened_beneath_threads",
-    "reopening", "shared_by_threads", "threads_of_children", "written_by_processes",
-]  # fmt: skip
-CHECKS = ("-O2", "-D_FORTIFY_SOURCE=2")
-"""For gcc: the program calls functions that check what they are given (__fread_chk)."""
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -142,30 +134,23 @@ def test_streams_of_programs_with_checks(tmp_path: Path, built: Callable[..., Pa
 
 
 def test_what_waits_in_streams_is_written_when_the_process_ends(places: Places, built: Callable[..., Path]) -> None:
-    script = '"$2" "$1" ending >"$1/output"; echo "status $?"; cat "$1/output" "$1/never closed"'
-    outcome = same(places(), script, built("stream_cases.c"))
-    assert outcome.said.splitlines() == [
-        "status 0", "never flushed either", "by a handler at exit", "by a destructor", "never flushed",
-    ]  # fmt: skip
+    assert same(places(), ENDING, built("stream_cases.c")).said.splitlines() == ENDED
 
 
 def test_standard_input_gives_back_what_it_read_ahead(places: Places, built: Callable[..., Path]) -> None:
-    outcome = same(places(), 'seq 5000 >"$1/in"; "$2" "$1" reading <"$1/in"', built("stream_cases.c"))
+    outcome = same(places(), READING, built("stream_cases.c"))
     assert outcome.said.startswith("1\n2\n3\n")
 
 
 def test_closing_one_of_joined_descriptors_leaves_the_other(places: Places, built: Callable[..., Path]) -> None:
-    # By exec: else the shell has the file open, too.
-    script = 'exec 9>&1; exec "$2" "$1" joined 1<>"$1/joined" 2>&1'
-    assert same(places(), script, built("stream_cases.c")).said == "0 12 still there\n"
+    assert same(places(), JOINED, built("stream_cases.c")).said == "0 12 still there\n"
 
 
 @pytest.mark.parametrize("way", [">", ">>"])
 def test_a_daemon_has_left_the_files_that_it_was_started_with(
     places: Places, built: Callable[..., Path], way: str
 ) -> None:
-    script = f'{{ "$2" "$1" as_daemon {way}"$1/out" 2>&1; }} 9>&1 | cat; cat "$1/out"'
-    assert same(places(), script, built("stream_cases.c")).said == "5 0\nbefore\n"
+    assert same(places(), AS_DAEMON.replace("WAY", way), built("stream_cases.c")).said == "5 0\nbefore\n"
 
 
 @pytest.mark.parametrize(("seed", "options"), [(SEED, ()), (SEED + 1, ()), (SEED + 2, CHECKS)])
@@ -188,15 +173,14 @@ LIMITS = {"ENOSPC": "HALCYON_MEMORY_CAPACITY", "EDQUOT": "HALCYON_MEMORY_QUOTA"}
 
 @pytest.mark.parametrize("error", LIMITS)
 def test_what_finds_no_room_is_an_error_of_the_stream(tmp_path: Path, built: Callable[..., Path], error: str) -> None:
-    script = '"$2" "$1/file"; wc -c <"$1/file"'
     memory = Place(tmp_path / "memory", variables={LIMITS[error]: str(1 << 20)})
-    found = memory.run(script, built("full.c"))
+    found = memory.run(FULL, built("full.c"))
     assert found.status == 0
     assert f"fflush -1 {error}\nerror 1\n" in found.said
     assert f"fclose -1 {error}\n" in found.said
     if error == "ENOSPC":
         with small_disk(tmp_path / "plain", "1m") as disk:
-            assert Place(disk, is_mounted=False).run(script, built("full.c")).said == found.said
+            assert Place(disk, is_mounted=False).run(FULL, built("full.c")).said == found.said
 
 
 @pytest.mark.parametrize("is_recorded", [False, True], ids=["plainly", "recorded"])
@@ -211,7 +195,7 @@ def test_what_finds_no_room_at_exit_is_said(
     memory = Place(tmp_path / "memory", variables=variables)
     why = os.strerror(getattr(errno, error))
     lost = f"bytes that a stream held when the process ended are not in DIRECTORY/file: {why}"
-    found = memory.run('"$2" "$1/file" print >"$1/file"; echo "status $?"; wc -c <"$1/file"', built("full.c"))
+    found = memory.run(FULL_AT_EXIT, built("full.c"))
     assert found.said == f"status 0\n{1 << 20}\n"
     lines = found.complaints.splitlines()
     assert len(lines) == 1, lines
@@ -227,14 +211,12 @@ def test_what_finds_no_room_at_exit_is_said(
 
 
 def test_streams_of_cpp(places: Places, built: Callable[..., Path]) -> None:
-    script = 'exec >"$1/said"; "$2" "$1"; echo "status $?"; exec >&-; exec cat "$1/said" "$1/last" >&2'
-    outcome = same(places(), script, built("stream_cases.cpp", "-std=c++17", compiler="g++"))
+    outcome = same(places(), CPP, built("stream_cases.cpp", "-std=c++17", compiler="g++"))
     assert outcome.complaints.endswith("status 0\nwritten by a destructor\n")
 
 
 def test_units_of_fortran(places: Places, built: Callable[..., Path]) -> None:
-    script = 'echo "one line" >"$1/in"; "$2" "$1" <"$1/in" >"$1/out" 2>&1; echo "status $?"; cat "$1/out"'
-    outcome = same(places(), script, built("stream_cases.f90", compiler="gfortran"))
+    outcome = same(places(), FORTRAN, built("stream_cases.f90", compiler="gfortran"))
     assert outcome.said.startswith("status 0\n")
     assert "read one line T\n" in outcome.said
 
@@ -242,13 +224,12 @@ def test_units_of_fortran(places: Places, built: Callable[..., Path]) -> None:
 def test_shells_and_programs_that_write_by_streams(places: Places) -> None:
     if shutil.which("bash") is None:
         pytest.skip("there is no bash")
-    outcome = same(places(), 'exec bash "$2" "$1"', STREAMS / "shell_streams.sh")
+    outcome = same(places(), SHELL, STREAMS / "shell_streams.sh")
     assert (outcome.status, outcome.complaints) == (0, "")
 
 
 def test_python(places: Places) -> None:
-    script = '"$2" "$3" "$1" >"$1/out" 2>&1 <"$3"; echo "status $?"; cat "$1/out"'
-    outcome = same(places(), script, sys.executable, HERE / "programs/streams.py")
+    outcome = same(places(), PYTHON, sys.executable, PYTHON_STREAMS)
     assert outcome.said.startswith("status 0\n"), outcome.said
 
 

@@ -12,6 +12,9 @@ from pathlib import Path
 import pytest
 from logfs.logged import Place, both, halcyon, same
 
+from halcyon.observe.dataset import Dataset
+from halcyon.observe.pack import pack
+
 PROGRAMS = Path(__file__).resolve().parents[2] / "logfs/programs"
 PASSTHROUGH = Path("/usr/share/doc/libfuse3-dev/examples")
 ACCESSES = {"read": "3< f", "append": "3>> f", "both": "3<> f"}
@@ -257,8 +260,17 @@ def test_descriptors_on_a_file_system_of_several_nodes(tmp_path: Path, built: Bu
             if access != "3>> f":
                 assert [line for line in lines if line.split()[-2] != "-1" and "again" not in line] == []
         assert place.shell('cat "$1/f"; exec 9<> "$1/f"; flock -n 9 && echo locked').stdout == "0123456789\nlocked\n"
-        # Bytes that are written there belong nowhere: reads fail until they are put aside.
-        assert place.shell('exec "$2" 3<> "$1/f"', program).returncode == 0
+        # Bytes that are written there belong nowhere: reads fail until they are put aside. Who closes the descriptor,
+        # and the summary, say so.
+        run = tmp_path / "run"
+        script = f"exec 3<> {here}/f; {program} 3 > /dev/null; exec 3>&-; echo closed >&2"
+        done = halcyon("run", "--trace", "-o", run, "--log", here, "--", "dash", "-c", script)
+        assert done.returncode == 0, done.stderr
+        assert "wrote to a descriptor of the file" in done.stderr.split("closed\n")[0]
+        assert f"{here}: programs that Halcyon does not see wrote to descriptors of 1 file: " in done.stderr
+        pack(run, run / "data")
+        rows = [row for batch in Dataset.open(run / "data").batches("absences") for row in batch.to_pylist()]
+        assert [row["count"] for row in rows if row["subject"] == "writes past a log container"] == [1]
         done = place.shell('cat "$1/f"; cat < "$1/f"')
         assert done.stdout == ""
         assert done.stderr.count("Input/output error") == 2

@@ -30,6 +30,8 @@ _NOT_SEEN = {
     "io_uring": "its reads and writes are made by the kernel, past every function",
     "requests of io_submit": "given to the kernel with libaio, which makes them past every function",
     "stores into mapped files": "writable shared mappings; what was stored through them is no call",
+    "writes past a log container": "of programs that are not seen, to descriptors of files below `--log`, of which "
+    "reads fail since",
     "calls made with syscall(2)": "system calls on files that pass the C library's functions by",
     "call stacks beyond the first 65536 of a process, but for their call sites": "calls that were made from these have "
     "the call site alone as their context",

@@ -89,9 +89,17 @@ struct reads_link {
 using read_link = path<reads_link>;
 using read_link_from = path_from<reads_link>;
 
-struct stats_system {
-    static int64_t of(const owned_file& file, int, void* out) { return fill(file.backend(), out); }
-    static int64_t at(file_backend& of, const char*, void* out) { return fill(of, out); }
+/// Of the file system that a path's file is on, which has to be there.
+template <class Fill>
+struct of_system {
+    static int64_t of(const owned_file& file, int, void* out) { return Fill::fill(file.backend(), out); }
+    static int64_t at(file_backend& of, const char* path, void* out) {
+        struct stat found {};
+        const int failed = of.stat_path(path, true, found);
+        return failed != 0 ? failed : Fill::fill(of, out);
+    }
+};
+struct stats_system : of_system<stats_system> {
     static int64_t fill(file_backend& of, void* out) {
         struct statfs found {};
         const int failed = of.stat_system(found);
@@ -99,9 +107,7 @@ struct stats_system {
         return failed;
     }
 };
-struct stats_system_of_standard {
-    static int64_t of(const owned_file& file, int, void* out) { return fill(file.backend(), out); }
-    static int64_t at(file_backend& of, const char*, void* out) { return fill(of, out); }
+struct stats_system_of_standard : of_system<stats_system_of_standard> {
     static int64_t fill(file_backend& of, void* out) {
         struct statfs found {};
         if (const int failed = of.stat_system(found); failed != 0) return failed;
@@ -114,6 +120,9 @@ struct stats_system_of_standard {
         told.f_files = found.f_files;
         told.f_ffree = told.f_favail = found.f_ffree;
         told.f_namemax = static_cast<unsigned long>(found.f_namelen);
+        constexpr unsigned long are_valid = 0x20;  // the kernel's word to the C library
+        told.f_flag = static_cast<unsigned long>(found.f_flags) & ~are_valid;
+        std::memcpy(&told.f_fsid, &found.f_fsid, sizeof told.f_fsid);
         std::memcpy(out, &told, sizeof told);
         return 0;
     }
@@ -262,28 +271,29 @@ struct sets_times {
         return failed != 0 ? failed : of.set_times(path, follow && (flags & AT_SYMLINK_NOFOLLOW) == 0, resolved);
     }
     static int resolve(const void* times, timespec out[2]) {
-        timespec now{};
-        clock_gettime(CLOCK_REALTIME, &now);
-        out[0] = out[1] = now;
+        out[0] = out[1] = {0, UTIME_NOW};
         if (times == nullptr) return 0;
-        struct pair {
-            int64_t value[4];
-        } given{};
-        constexpr bool short_form = unit == clock_unit::seconds;
-        if (short_form) {
+        int64_t given[4] = {};
+        if constexpr (unit == clock_unit::seconds) {
             int64_t two[2];
             if (!given::is_readable(times, sizeof two)) return -EFAULT;
             std::memcpy(two, times, sizeof two);
-            given.value[0] = two[0];
-            given.value[2] = two[1];
-        } else if (!given::read(times, given)) {
-            return -EFAULT;
+            given[0] = two[0];
+            given[2] = two[1];
+        } else {
+            if (!given::is_readable(times, sizeof given)) return -EFAULT;
+            std::memcpy(given, times, sizeof given);
         }
+        constexpr int64_t units = unit == clock_unit::microseconds ? 1'000'000 : 1'000'000'000;
         for (int i = 0; i < 2; ++i) {
-            const int64_t fraction = given.value[2 * i + 1];
-            if (unit == clock_unit::nanoseconds && fraction == UTIME_NOW) continue;
-            out[i].tv_sec = given.value[2 * i];
-            out[i].tv_nsec = unit == clock_unit::microseconds ? fraction * 1000 : fraction;
+            const int64_t fraction = given[2 * i + 1];
+            const bool is_word = fraction == UTIME_NOW || fraction == UTIME_OMIT;
+            if (unit == clock_unit::nanoseconds && is_word) {
+                out[i] = {0, fraction};
+            } else {
+                if (fraction < 0 || fraction >= units) return -EINVAL;
+                out[i] = {given[2 * i], fraction * (1'000'000'000 / units)};
+            }
         }
         return 0;
     }
@@ -309,7 +319,11 @@ struct change_directory_of {
         return file || backends::working_directory(nullptr) > 0;
     }
     int64_t perform(int fd) const {
-        if (file) return backends::change_working_directory(fd);
+        if (file) {
+            struct stat found {};
+            if (const int failed = file.backend().stat(file.opened(), found); failed != 0) return failed;
+            return S_ISDIR(found.st_mode) ? backends::change_working_directory(fd) : -ENOTDIR;
+        }
         const long done = direct::call(SYS_fchdir, fd);
         if (done == 0) backends::left_working_directory();
         return done;

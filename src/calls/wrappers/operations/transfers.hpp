@@ -1,6 +1,13 @@
 #pragma once
 
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
+
+#include <algorithm>
+#include <climits>
+#include <ctime>
 
 #include "calls/backends/transfers.hpp"
 #include "calls/state/direct_call.hpp"
@@ -43,35 +50,51 @@ struct writes_at {
         return write_to(file, &piece, 1, offset);
     }
 };
-/// With an offset, or without; preadv2's -1 means without, and its flags ask for no more than a backend does anyway,
-/// but for RWF_APPEND and the like, which it refuses.
+/// With an offset, or without; preadv2's -1 means without, and its flags ask for no more than a backend does anyway.
 struct reads_pieces {
     static int64_t of(const owned_file& file, int fd, const iovec* pieces, int count) {
         return read_here(file, fd, pieces, count);
     }
-    static int64_t of(const owned_file& file, int fd, const iovec* pieces, int count, off_t offset, int flags = 0) {
-        constexpr int hints = RWF_HIPRI | RWF_NOWAIT;
-        if ((flags & ~hints) != 0) return -EOPNOTSUPP;
-        if (offset == -1) return read_here(file, fd, pieces, count);
+    static int64_t of(const owned_file& file, int, const iovec* pieces, int count, off_t offset) {
         const int64_t bytes = total_of(pieces, count);
         return bytes < 0 ? bytes : read_from(file, pieces, count, offset);
+    }
+    static int64_t of(const owned_file& file, int fd, const iovec* pieces, int count, off_t offset, int flags) {
+        constexpr int hints = RWF_HIPRI | RWF_NOWAIT;
+        if ((flags & ~hints) != 0) return -EOPNOTSUPP;
+        return offset == -1 ? of(file, fd, pieces, count) : of(file, fd, pieces, count, offset);
     }
 };
 struct writes_pieces {
     static int64_t of(const owned_file& file, int fd, const iovec* pieces, int count) {
         return write_here(file, fd, pieces, count);
     }
-    static int64_t of(const owned_file& file, int fd, const iovec* pieces, int count, off_t offset, int flags = 0) {
+    static int64_t of(const owned_file& file, int, const iovec* pieces, int count, off_t offset) {
+        const int64_t bytes = total_of(pieces, count);
+        return bytes < 0 ? bytes : write_to(file, pieces, count, offset);
+    }
+    static int64_t of(const owned_file& file, int fd, const iovec* pieces, int count, off_t offset, int flags) {
         constexpr int synced = RWF_DSYNC | RWF_SYNC;
-        constexpr int known = synced | RWF_HIPRI | RWF_NOWAIT;
+        constexpr int known = synced | RWF_HIPRI | RWF_NOWAIT | RWF_APPEND;
         if ((flags & ~known) != 0) return -EOPNOTSUPP;
-        const int64_t bytes = offset == -1 ? 0 : total_of(pieces, count);
-        if (bytes < 0) return bytes;
-        const int64_t moved =
-            offset == -1 ? write_here(file, fd, pieces, count) : write_to(file, pieces, count, offset);
+        const int64_t moved = (flags & RWF_APPEND) != 0 ? append(file, fd, pieces, count, offset)
+                              : offset == -1            ? of(file, fd, pieces, count)
+                                                        : of(file, fd, pieces, count, offset);
         if (moved < 0 || (flags & synced) == 0) return moved;
         const int failed = file.backend().sync(file.opened(), (flags & RWF_SYNC) == 0);
         return failed != 0 ? failed : moved;
+    }
+
+  private:
+    /// Whatever the offset; -1 moves the position.
+    static int64_t append(const owned_file& file, int fd, const iovec* pieces, int count, off_t offset) {
+        if (!file.may_write()) return -EBADF;
+        if (offset < -1) return -EINVAL;
+        if (const int64_t bytes = total_of(pieces, count); bytes <= 0) return bytes;
+        int64_t at = 0;
+        const int64_t moved = file.backend().append(file.opened(), pieces, count, at);
+        if (moved > 0 && offset == -1) direct::lseek(fd, at + moved, SEEK_SET);
+        return moved;
     }
 };
 using read_next = descriptor<reads_next>;
@@ -81,7 +104,8 @@ using write_at = descriptor<writes_at>;
 using read_pieces = descriptor<reads_pieces>;
 using write_pieces = descriptor<writes_pieces>;
 
-/// copy_file_range, splice and sendfile, where either side is a backend's: piece by piece through our own memory.
+/// copy_file_range, splice and sendfile, where either side is a backend's: piece by piece through our own memory. What
+/// is there ends it, not what was asked for: behind a short read a pipe may be empty for long.
 struct copy {
     owned_file source, destination;
 
@@ -90,11 +114,15 @@ struct copy {
         destination = backends::owner_of(to);
         return source || destination;
     }
-    int64_t move(int from, off_t* from_offset, int to, off_t* to_offset, size_t bytes) const {
+    /// `may_wait`: for a pipe. Otherwise so little is moved at a time that a pipe with any room takes it.
+    int64_t move(int from, off_t* from_offset, int to, off_t* to_offset, size_t bytes, bool may_wait = true) const {
         size_t moved = 0;
         char part[16384];
+        const size_t most = may_wait ? sizeof part : PIPE_BUF;
         while (moved < bytes) {
-            const size_t wanted = bytes - moved < sizeof part ? bytes - moved : sizeof part;
+            const size_t wanted = bytes - moved < most ? bytes - moved : most;
+            if (!may_wait && !(is_ready(from, POLLIN) && is_ready(to, POLLOUT)))
+                return moved > 0 ? static_cast<int64_t>(moved) : -EAGAIN;
             const int64_t got = take(from, from_offset, part, wanted);
             if (got <= 0) return moved > 0 ? static_cast<int64_t>(moved) : got;
             const int64_t put = give(to, to_offset, part, static_cast<size_t>(got));
@@ -108,6 +136,7 @@ struct copy {
                 return static_cast<int64_t>(moved) + put;
             }
             moved += static_cast<size_t>(got);
+            if (static_cast<size_t>(got) < wanted) break;
         }
         return static_cast<int64_t>(moved);
     }
@@ -119,6 +148,11 @@ struct copy {
     }
 
   private:
+    static bool is_ready(int fd, short event) {
+        pollfd one{fd, event, 0};
+        const timespec at_once{};
+        return direct::call(SYS_ppoll, direct::address(&one), 1, direct::address(&at_once), 0, 0) > 0;
+    }
     int64_t take(int from, off_t* offset, char* out, size_t bytes) const {
         const iovec piece{out, bytes};
         int64_t got = 0;
@@ -143,10 +177,43 @@ struct copy {
         return put;
     }
 };
+/// Where one side is a pipe, as splice; else as copy_file_range.
 struct copy_range : copy {
     bool claims(int from, const off_t*, int to, const off_t*, size_t, unsigned) { return either(from, to); }
-    int64_t perform(int from, off_t* from_offset, int to, off_t* to_offset, size_t bytes, unsigned) const {
-        return appends(to) ? -EBADF : move(from, from_offset, to, to_offset, bytes);
+    int64_t perform(int from, off_t* from_offset, int to, off_t* to_offset, size_t bytes, unsigned flags) const {
+        const bool takes = !source && is_pipe(from);
+        const bool gives = !destination && is_pipe(to);
+        if (!takes && !gives) {
+            if (flags != 0) return -EINVAL;
+            if (appends(to)) return -EBADF;
+            if (overlaps(from, from_offset, to, to_offset, bytes)) return -EINVAL;
+            return move(from, from_offset, to, to_offset, bytes);
+        }
+        if ((takes && from_offset != nullptr) || (gives && to_offset != nullptr)) return -ESPIPE;
+        if (appends(to)) return -EINVAL;
+        return move(from, from_offset, to, to_offset, bytes, (flags & SPLICE_F_NONBLOCK) == 0);
+    }
+
+  private:
+    static bool is_pipe(int fd) {
+        struct stat found {};
+        return direct::call(SYS_fstat, fd, direct::address(&found)) == 0 && S_ISFIFO(found.st_mode);
+    }
+    /// One file is both, and what is read would be what was written a moment before.
+    [[nodiscard]] bool overlaps(int from, const off_t* from_offset, int to, const off_t* to_offset,
+                                size_t bytes) const {
+        struct stat one {};
+        struct stat other {};
+        if (!source || !destination || source.backend().stat(source.opened(), one) != 0 ||
+            destination.backend().stat(destination.opened(), other) != 0 || one.st_ino != other.st_ino ||
+            one.st_dev != other.st_dev)
+            return false;
+        const int64_t begin = from_offset != nullptr ? *from_offset : direct::lseek(from, 0, SEEK_CUR);
+        const int64_t there = to_offset != nullptr ? *to_offset : direct::lseek(to, 0, SEEK_CUR);
+        // As much as there is.
+        const int64_t length =
+            std::min(static_cast<int64_t>(std::min<uint64_t>(bytes, INT64_MAX)), one.st_size - begin);
+        return length > 0 && begin < there + length && there < begin + length;
     }
 };
 struct send_file : copy {

@@ -57,6 +57,12 @@ struct index_header {
     char boot_id[boot_id_room];  ///< of the host when the writer began; empty: not known
 };
 
+/// Of a writer, in state_slot::is_closed.
+inline constexpr uint16_t writer_ended = 1;  ///< nothing follows
+/// Nothing follows, unless its process says again that it has the container open (directory/open_mark.hpp), and finds
+/// that it still is one.
+inline constexpr uint16_t writer_rests = 2;
+
 /// What a writer has written until now. Records up to `end`, then `pattern`, then `element`. A sequence of 0 stands
 /// there while the slot is being written: any other that does not fit the check is damage.
 struct state_slot {
@@ -69,7 +75,7 @@ struct state_slot {
     uint64_t written_bytes;
     uint32_t cuts;       ///< truncations by this writer
     uint16_t runs;       ///< 0, 1: `pattern`, 2: `element`, too
-    uint16_t is_closed;  ///< 1: the writer has ended, nothing follows
+    uint16_t is_closed;  ///< 0: the writer may write; writer_ended, writer_rests
     stream_place end;
     uint32_t check;  ///< of the slot, with 0 here
     run pattern;

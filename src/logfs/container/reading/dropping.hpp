@@ -20,6 +20,7 @@ struct dropping {
     bool has_header = false;
     bool has_checks = false;
     bool is_closed = false;  ///< nothing follows
+    bool rests = false;      ///< nothing follows, unless its process opens the container again
     bool is_cut = false;     ///< records behind `at` do not fit their check, and were never committed
     bool is_gone = false;    ///< removed by its writer, which wrote nothing
     bool has_damage = false;

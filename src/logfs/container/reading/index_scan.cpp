@@ -129,7 +129,7 @@ int index_scan::confirm(int fd, dropping& of) {
     if (states.bad_at != 0 || commits.bad_at != 0 || commits.newer.state_sequence > state.sequence) return 0;
     const bool is_longer = !of.is_closed && state.sequence > of.state_sequence && !state.end.is_before(of.at);
     const bool is_same = state.sequence == of.state_sequence && state.end == of.at &&
-                         (state.is_closed != 0) == of.is_closed && state.data_bytes == of.data_bytes;
+                         (state.is_closed == writer_ended) == of.is_closed && state.data_bytes == of.data_bytes;
     if ((!is_longer && !is_same) || !has_last_block(fd, of)) return 0;
     const commit_slot& commit = commits.newer.sequence > state.synced_commit ? commits.older : commits.newer;
     of.committed = commit.end;
@@ -151,13 +151,14 @@ bool index_scan::has_last_block(int fd, const dropping& of) {
 
 void index_scan::take_state(dropping& of) {
     // What is cut of a writer on another node may only not have come here yet.
-    of.state_sequence = of.is_cut && state_.is_closed == 0 ? 0 : state_.sequence;
+    of.state_sequence = of.is_cut && state_.is_closed != writer_ended ? 0 : state_.sequence;
     of.data_bytes = state_.data_bytes;
     of.logical_end = state_.logical_end;
     of.writes = state_.writes;
     of.written_bytes = state_.written_bytes;
     of.cuts = state_.cuts;
-    of.is_closed = state_.is_closed != 0;
+    of.is_closed = state_.is_closed == writer_ended;
+    of.rests = state_.is_closed == writer_rests;
     of.live_runs = state_.runs;
     of.live[0] = state_.pattern;
     of.live[1] = state_.element;

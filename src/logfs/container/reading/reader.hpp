@@ -69,6 +69,12 @@ class reader {
     /// The same ends, before the reader does: a child that was forked off, and has not forgotten it yet, may have the
     /// lock, too.
     void let_go() { view_.let_go(); }
+    /// Likewise, and it keeps its index, and no file and nothing else that it had for reading.
+    void rest() {
+        let_go();
+        files_.close_all();
+        release();
+    }
 
     [[nodiscard]] int64_t size();
     /// When the last of all that was taken was written, as its writers' clocks say. Who writes next follows that.

@@ -10,7 +10,7 @@
 #include <cstring>
 #include <filesystem>
 #include <map>
-#include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <system_error>
@@ -283,18 +283,65 @@ class bringing {
     bring_report report_;
 };
 
-/// Whether this origin is of a container below `root`, on the file system that is there now: one that is not mounted
-/// has no containers either.
-bool was_below(const std::string& root, const std::string& origin) {
-    const auto text = read_text_file(origin);
-    if (!text || !text->starts_with(root + "/")) return false;
-    const size_t line = text->find('\n');
-    const size_t slash = text->rfind('/', line);
-    if (line == std::string::npos || slash == std::string::npos) return false;
-    struct stat folder {};
-    return ::stat(text->substr(0, slash).c_str(), &folder) == 0 &&
-           text->substr(line + 1) == std::to_string(folder.st_ino) + "\n";
-}
+/// Where a container was when something of it was staged first, as its folder there says.
+struct staged_origin {
+    std::string path;  ///< "": whoever is killed while it says that leaves it unsaid
+    std::string inode;
+
+    explicit staged_origin(const std::string& file) {
+        const auto text = read_text_file(file);
+        const size_t line = text ? text->find('\n') : std::string::npos;
+        if (line == std::string::npos) return;
+        path = text->substr(0, line);
+        inode = text->substr(line + 1);
+    }
+
+    /// On the file system that is there now: one that is not mounted has no containers either.
+    [[nodiscard]] bool is_below(const std::string& root) const {
+        const size_t slash = path.rfind('/');
+        struct stat folder {};
+        return path.starts_with(root + "/") && ::stat(path.substr(0, slash).c_str(), &folder) == 0 &&
+               inode == std::to_string(folder.st_ino) + "\n";
+    }
+};
+
+/// Finds containers by what a stage calls them: where they were at first, or else among all that there are.
+class named_containers {
+  public:
+    explicit named_containers(const std::vector<std::string>& all) : all_(all) {}
+
+    /// The path of the one with this number; "": there is none. nullopt: nobody can tell, as some cannot be looked at.
+    std::optional<std::string> find(const std::string& id, const std::string& first_path) {
+        if (!first_path.empty() && id_at(first_path) == id) return first_path;
+        if (!has_looked_) look_at_all();
+        const auto found = paths_.find(id);
+        if (found != paths_.end()) return found->second;
+        return misses_some_ ? std::nullopt : std::optional<std::string>("");
+    }
+
+  private:
+    void look_at_all() {
+        has_looked_ = true;
+        for (const std::string& path : all_) {
+            if (std::string id = id_at(path); !id.empty()) paths_.emplace(std::move(id), path);
+        }
+    }
+
+    /// "": there is none, or nobody can tell.
+    std::string id_at(const std::string& path) {
+        container one;
+        const auto opened = one.open(path);
+        if (opened.ok()) return std::to_string(one.id());
+        const bool is_gone = opened.why().system_errno == ENOENT || opened.why().kind == error_kind::usage;
+        misses_some_ = misses_some_ || !is_gone;
+        return {};
+    }
+
+    const std::vector<std::string>& all_;
+    std::map<std::string, std::string> paths_;
+    bool has_looked_ = false;
+    bool misses_some_ = false;
+};
 
 /// Whether the data of one writer may go: the container, if there still is one, has all of them.
 bool is_left_over(container* of, const std::string& name) {
@@ -323,21 +370,19 @@ result<bring_report> bring(container& into, const bring_options& how) {
 }
 
 void clean_stage(const std::string& stage, const std::string& root, const std::vector<std::string>& containers) {
-    std::map<std::string, std::unique_ptr<container>> known;
-    for (const std::string& path : containers) {
-        auto one = std::make_unique<container>();
-        if (one->open(path)) known.emplace(std::to_string(one->id()), std::move(one));
-    }
     std::error_code why;
     const std::string all = stage + "/" + std::string(stage_folder);
     std::vector<std::string> folders;
     for (fs::directory_iterator at(all, why), end; !why && at != end; at.increment(why))
         folders.push_back(at->path().filename());
+    named_containers known(containers);
     for (const std::string& id : folders) {
         const std::string folder = all + "/" + id;
-        const auto found = known.find(id);
-        // Whoever is killed while it says whose folder this is leaves it unsaid.
-        if (found == known.end() && !was_below(root, folder + "/" + std::string(origin_name))) continue;
+        const staged_origin origin(folder + "/" + std::string(origin_name));
+        const auto where = known.find(id, origin.path);
+        if (!where || (where->empty() && !origin.is_below(root))) continue;
+        container of;
+        if (!where->empty() && !of.open(*where)) continue;
         std::vector<std::string> files;
         for (fs::directory_iterator at(folder, why), end; !why && at != end; at.increment(why))
             files.push_back(at->path().filename());
@@ -347,7 +392,7 @@ void clean_stage(const std::string& stage, const std::string& root, const std::v
             const std::string path = folder + "/" + name;
             const bool is_lonely_note =
                 name.ends_with(note_suffix) && !fs::exists(path.substr(0, path.size() - note_suffix.size()), why);
-            if (is_lonely_note || is_left_over(found == known.end() ? nullptr : found->second.get(), name)) {
+            if (is_lonely_note || is_left_over(where->empty() ? nullptr : &of, name)) {
                 ::unlink(path.c_str());
                 ::unlink(note_of(path).c_str());
             } else {

@@ -138,7 +138,7 @@ class checking {
                         " belong");
             return;
         }
-        if (!of.is_closed) {
+        if (!of.is_closed && !of.rests) {
             ++report_.open_writers;
             add(weight::note, name,
                 "process " + std::to_string(of.pid) + " did not close it: it writes, or was killed");

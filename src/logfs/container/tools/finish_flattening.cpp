@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -55,7 +56,7 @@ class leftovers {
     [[nodiscard]] std::string path(const std::string& name) const { return folder_ + "/" + name; }
 
     /// Each name is that of a file, or of a container, or of one of the two that belong to them.
-    result<void> finish(const std::string& name) const {
+    result<void> finish(const std::string& name) {
         if (name.ends_with(aside_suffix))
             return finish_renaming(name.substr(0, name.size() - std::strlen(aside_suffix)));
         if (name.ends_with(name_suffix)) {
@@ -131,15 +132,19 @@ class leftovers {
     }
 
     /// The next one who flattens that container writes over it.
-    [[nodiscard]] bool is_of_container(const std::string& file) const {
-        const std::string id = file.substr(prefix.size());
+    [[nodiscard]] bool is_of_container(const std::string& file) {
+        if (!ids_) look_at_containers();
+        return ids_->contains(file.substr(prefix.size()));
+    }
+
+    void look_at_containers() {
+        ids_.emplace();
         std::error_code why;
         for (fs::directory_iterator at(folder_, why), end; !why && at != end; at.increment(why)) {
             if (!at->is_directory(why)) continue;
             container candidate;
-            if (candidate.open(at->path().string()) && std::to_string(candidate.id()) == id) return true;
+            if (candidate.open(at->path().string())) ids_->insert(std::to_string(candidate.id()));
         }
-        return false;
     }
 
     [[nodiscard]] result<void> remove_file(const std::string& name) const {
@@ -150,6 +155,7 @@ class leftovers {
 
     std::string folder_;
     std::set<std::string> names_;
+    std::optional<std::set<std::string>> ids_;  // of the containers beside them; none: nobody has asked yet
 };
 
 }  // namespace

@@ -124,7 +124,8 @@ class flattening {
         const std::string_view here = me_.host_view();
         for (uint32_t i = 0; i < reader_.writers().size(); ++i) {
             const dropping& each = reader_.writers()[i];
-            if (each.is_closed || each.is_gone) continue;
+            // One that rests finds, when it goes on, that this is no container any more.
+            if (each.is_closed || each.rests || each.is_gone) continue;
             const std::string_view path = reader_.writers().name_of(i);
             dropping_name name{.host = "its host", .pid = each.pid};  // as of a container of PLFS
             const bool is_here = parse_dropping_name(path.substr(path.rfind('/') + 1), name) && name.host == here;

@@ -174,7 +174,7 @@ class repairing {
         const bool is_short = brought.ok() && held < read->state.data_bytes;
         if (read->damages.empty() && !is_short && !read->state.is_cut) return {};
         if (!brought) return brought;
-        if (!how_.ignores_writers && !read->state.is_closed && may_still_write(read->header))
+        if (!how_.ignores_writers && read->state.is_closed != writer_ended && may_still_write(read->header))
             return failure{error_kind::usage,
                            std::string(container_.path()) + "/" + name + ": process " +
                                std::to_string(read->header.pid) + " still has it open; repair it after that has ended",

@@ -74,7 +74,7 @@ result<container_stats> stats(container& what) {
         const dropping& each = from.writers()[i];
         if (each.is_gone || !each.has_header) continue;
         ++all.writers;
-        all.open_writers += each.is_closed ? 0 : 1;
+        all.open_writers += each.is_closed || each.rests ? 0 : 1;
         all.writes += each.writes;
         all.written_bytes += static_cast<int64_t>(each.written_bytes);
         clocks.insert(each.clock);

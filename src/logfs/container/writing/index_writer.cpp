@@ -279,11 +279,19 @@ int index_writer::commit(int64_t now_ns) {
     return publish();
 }
 
+int index_writer::rest() {
+    if (const int done = make_room() == 0 ? finish_runs() : broken_; done != 0) return done;
+    state_.is_closed = writer_rests;
+    const int done = publish();
+    state_.is_closed = 0;
+    return done;
+}
+
 /// The state is written into both slots, so that damage to one of them loses nothing. Where there is no room for the
 /// last runs among the records, they stay there.
 int index_writer::close() {
     int done = make_room() == 0 ? finish_runs() : broken_;
-    state_.is_closed = 1;
+    state_.is_closed = writer_ended;
     if (done == 0) done = publish();
     if (done == 0) done = publish();
     passed("closed");

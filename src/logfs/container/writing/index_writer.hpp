@@ -44,6 +44,8 @@ class index_writer {
     int commit(int64_t now_ns);
     /// What is there is on the device; no commit says so.
     int sync() { return calls_.sync(fd_); }
+    /// Nothing follows, unless something is added all the same: writer_rests.
+    int rest();
     /// Nothing follows. Gives back room that was reserved.
     int close();
     /// Forgets the file, in a forked child, or after a failure.

@@ -379,6 +379,18 @@ int writer::sync_data() {
     return 0;
 }
 
+result<void> writer::rest() {
+    if (!is_open()) return nonsense("the writer is closed", EBADF);
+    const int done = index_.rest();
+    return done == 0 ? result<void>() : index_failed("cannot say that it rests", done);
+}
+
+bool writer::may_rest() const {
+    constexpr int64_t few_bytes = int64_t{4} << 20;
+    const bool owes_something = is_staged_ || is_shared_ || has_data_checks_ || sync_failed_ != 0;
+    return !owes_something && !index_.is_empty() && data_bytes_ <= few_bytes;
+}
+
 result<void> writer::close() {
     if (!is_open()) return nonsense("the writer is closed", EBADF);
     file_calls& calls = container_.calls();

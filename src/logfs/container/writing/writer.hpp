@@ -86,6 +86,12 @@ class writer {
     /// Other nodes see what was written, as far as they see what it says of the data: those are not synced. 0, or
     /// -errno.
     int sync_index() { return index_.sync(); }
+    /// Says that it has ended, unless its process goes on with it (writer_rests in format.hpp). Failure: it is as
+    /// before.
+    result<void> rest();
+    /// Whether it may rest: its data are few, so that it matters to nobody that their file stays open, and others wait
+    /// for nothing of it that comes at the end.
+    [[nodiscard]] bool may_rest() const;
     /// Does not sync. Of a writer that wrote nothing, nothing is left. Failure: it is closed nevertheless.
     result<void> close();
     /// Forgets the files without a word to them: in a forked child.
