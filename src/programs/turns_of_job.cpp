@@ -3,7 +3,7 @@
 #include <string>
 
 #include "base/detached_start.hpp"
-#include "coordinate/client/coordination.hpp"
+#include "coordinate/client/program_place.hpp"
 #include "coordinate/storing/job_turn.hpp"
 
 namespace halcyon {

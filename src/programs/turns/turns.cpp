@@ -15,7 +15,7 @@
 
 #include "base/clock.hpp"
 #include "base/sized_struct.hpp"
-#include "coordinate/client/coordination.hpp"
+#include "coordinate/client/program_place.hpp"
 #include "coordinate/page/mount_of.hpp"
 #include "coordinate/page/process_life.hpp"
 
