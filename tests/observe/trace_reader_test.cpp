@@ -253,8 +253,8 @@ TEST(trace_reader, refuses_other_versions) {
             trace_reader reader(path);
             FAIL() << "was read";
         } catch (const error& why) {
-            EXPECT_EQ(why.what(), path + ": offset 8: version " + std::to_string(version) +
-                                      "; this release reads versions 2 to 4");
+            EXPECT_EQ(why.what(),
+                      path + ": offset 8: version " + std::to_string(version) + "; this release reads versions 2 to 4");
         }
     }
 }

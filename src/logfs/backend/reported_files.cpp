@@ -82,8 +82,8 @@ int reported_files::unlock_part(int fd, int64_t offset, int64_t bytes) {
                             {offset, bytes, 0}));
 }
 int reported_files::lock_alone(int fd) {
-    return number(
-        shown::on(call_id::log_lock, fd, [&] { return int64_t{makes_.lock_alone(fd)}; }, lock_of(0, 0, true)));
+    return number(shown::on(
+        call_id::log_lock, fd, [&] { return int64_t{makes_.lock_alone(fd)}; }, lock_of(0, 0, true)));
 }
 int reported_files::advise_soon(int fd, int64_t offset, int64_t bytes) {
     return number(shown::on(call_id::log_fadvise, fd, [&] { return int64_t{makes_.advise_soon(fd, offset, bytes)}; },

@@ -232,7 +232,9 @@ class Survey:
         """`moments` of `rows_with_log`."""
         if not self.has_log:
             return self.moments
-        return self.keep("moments_with_log", self.directed(passes.moments(self.rows_with_log, Given(self.resolution_ns))))
+        return self.keep(
+            "moments_with_log", self.directed(passes.moments(self.rows_with_log, Given(self.resolution_ns)))
+        )
 
     @cached_property
     def file_resolution_ns(self) -> int:
