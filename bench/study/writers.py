@@ -124,8 +124,9 @@ class Ranks:
 
 @dataclass(frozen=True)
 class Lammps:
-    """LAMMPS, unmodified: a liquid, of which rank 0 writes the places of all atoms to one file, as text, `dumps` times
-    and at the begin, `every` steps apart. Each of `cells` to the third cells has 4 atoms, of some 35 bytes each."""
+    """LAMMPS, unmodified: a liquid, of which rank 0 writes the places of all atoms to one file, in LAMMPS's binary
+    form, `dumps` times and at the begin, `every` steps apart. Each of `cells` to the third cells has 4 atoms of 40
+    bytes. Steps that take less than a pause of the Δ-graph would make one phase of several writes."""
 
     host: str
     ranks: int
@@ -134,8 +135,8 @@ class Lammps:
     every: int
 
     def application(self, name: str, plan: Plan) -> Application:
-        file = mount_point(self.host, 0) / name
-        told = {"dump": file, "cells": self.cells, "dumps": self.dumps, "every": self.every}
+        file = f"{name}.bin"
+        told = {"dump": mount_point(self.host, 0) / file, "cells": self.cells, "dumps": self.dumps, "every": self.every}
         variables = " ".join(f"-var {key} {value}" for key, value in told.items())
         run = f'exec lmp -log none -in "$HALCYON_ROOT/bench/study/liquid.lammps" {variables}'
         words = (
@@ -143,7 +144,7 @@ class Lammps:
             "sh", "-c", run,
         )  # fmt: skip
         command = Command(name, words, (self.host,))
-        return Application(command, ((name, plan.storage_hosts[0].name),), self.ranks, 1, _demand(plan, 1, 1), 1)
+        return Application(command, ((file, plan.storage_hosts[0].name),), self.ranks, 1, _demand(plan, 1, 1), 1)
 
     def smaller(self, factor: float) -> "Lammps":
         """The same with fewer atoms."""
