@@ -32,6 +32,11 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(10_000, 20, 20)
 
 
+def pytest_unconfigure() -> None:
+    """What lives in compiled modules is given back at the end, or they report it as leaked."""
+    gc.unfreeze()
+
+
 @pytest.fixture
 def interruptible() -> Iterator[None]:
     """Programs that the test starts heed SIGINT even where the tests ignore it: a shell starts a job in the background

@@ -74,6 +74,7 @@ class reader {
         let_go();
         files_.close_all();
         release();
+        shared_.rest();
     }
 
     [[nodiscard]] int64_t size();

@@ -54,9 +54,10 @@ bool shared_index::identify(image_owner& out) const {
 void shared_index::begin() {
     if (has_begun_ || how_.folder.empty()) return;
     has_begun_ = true;
+    coming_bytes_ = 0;
     // Something was taken of a writer of this process, which created the container.
-    if (writers_.size() > 0) return;
-    take_what_is_there();
+    if (writers_.size() > 0 && !has_rested_) return;
+    if (writers_.size() == 0) take_what_is_there();
     intake_.set_watch(*this);
     may_wait_ = true;
 }

@@ -45,8 +45,14 @@ class shared_index final : private intake_watch {
     /// Only for readers that take all that is sound, of `boot_id`; before the first reload.
     void set(const index_sharing& how, std::string_view boot_id);
 
-    /// Before anything was taken: takes the image, if there is one. The first time.
+    /// Before anything was taken: takes the image, if there is one. The first time, and the first time behind rest().
     void begin();
+    /// Nobody has the file any more, and all that was taken of writers of this process is published. Who opens it again
+    /// may find that others have written much, and merge that with them.
+    void rest() {
+        has_begun_ = false;
+        has_rested_ = true;
+    }
     /// Behind a reload that failed: what another reader has left meanwhile was taken instead of all that this one had,
     /// and files are open under the numbers of that. Reloading goes on from there.
     [[nodiscard]] bool begins_anew();
@@ -88,6 +94,7 @@ class shared_index final : private intake_watch {
     uint64_t shared_entries_ = 0;
     uint64_t coming_bytes_ = 0;
     bool has_begun_ = false;
+    bool has_rested_ = false;
     bool may_wait_ = false;
     bool begins_anew_ = false;
     bool has_left_ = false;  // or found as much
