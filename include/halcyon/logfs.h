@@ -16,8 +16,8 @@
  * time by rank. What a process writes is later than all that its handle has read or refreshed, whatever the clocks of
  * nodes say. Any number of handles and processes may write a file at a time, also several with one rank.
  *
- * Nothing is lost of what a call wrote when the process is killed behind it. What a crash of the node leaves is at
- * least what halcyon_logfs_sync has synced.
+ * When the process is killed, all data of calls that had returned are in the file. When the node crashes, all data are
+ * in it that halcyon_logfs_sync had synced.
  *
  * Every function returns HALCYON_OK (0) or one of halcyon_error. halcyon_logfs_error_message() then says, for the
  * calling thread, what failed and the way out, halcyon_logfs_error_number() the errno. No function throws, exits or
@@ -60,10 +60,11 @@ typedef enum halcyon_logfs_mode {
                                   * too */
 } halcyon_logfs_mode;
 
-/** How a container is written and read. Set size_bytes, and what is to be other than usual; 0 and NULL: as usual. */
+/** How a container is written and read. Set size_bytes, and the members that differ from their defaults; 0 and NULL are
+ * the defaults. */
 typedef struct halcyon_logfs_options {
     uint64_t size_bytes;    /**< sizeof(halcyon_logfs_options): a program that was built with an earlier release knows
-                             * fewer members, and has the others as usual */
+                             * fewer members; the others have their defaults */
     int32_t has_rank;       /**< 1: `rank` counts */
     int32_t rank;           /**< of this process among those that write the file, from 0 on: which of two writes of one
                              * time counts, and whose part `halcyon log map` calls a piece */
@@ -185,13 +186,14 @@ HALCYON_API int halcyon_logfs_status(halcyon_logfs_handle h, halcyon_logfs_statu
  * @retval HALCYON_ERROR_SYSTEM the system refused */
 HALCYON_API int halcyon_logfs_refresh(halcyon_logfs_handle h);
 
-/** Publishes what was written, without the device: on this node, what other processes write from now on is later. For
- * programs that give a lock or send a message then. Blocks: while that is written down.
+/** Publishes the data that this handle wrote, and waits for no device. Writes that other processes of this node begin
+ * afterwards count as later. For programs that then release a lock or send a message. Blocks: while the index is
+ * written.
  * @retval HALCYON_ERROR_SYSTEM the system refused */
 HALCYON_API int halcyon_logfs_settle(halcyon_logfs_handle h);
 
-/** What was written by this handle is on the device on return, and published; of a file that it created, that the file
- * is there. Blocks: until the device has it.
+/** All data that this handle wrote are on the device and published when it returns; so is the name of a file that it
+ * created. Blocks: until the device has them.
  * @retval HALCYON_ERROR_SYSTEM the device refused something: all later syncs of this handle fail, too */
 HALCYON_API int halcyon_logfs_sync(halcyon_logfs_handle h);
 
@@ -199,8 +201,8 @@ HALCYON_API int halcyon_logfs_sync(halcyon_logfs_handle h);
  * @retval HALCYON_ERROR_USAGE the handle is not open */
 HALCYON_API int halcyon_logfs_propose_epoch(halcyon_logfs_handle h, int64_t* time_ns);
 
-/** All that the group wrote before is older than all that it writes from now on, whatever the clocks of its nodes say.
- * All of `group` (halcyon_logfs_options) call it with the same time, the latest that one of them has proposed: an
+/** Orders the group's writes, whatever the clocks of its nodes say: those before this call are older than those after
+ * it. All of `group` (halcyon_logfs_options) call it with the same time, the latest that one of them has proposed: an
  * MPI_Allreduce with MPI_MAX. Behind it, sync or close publish the epoch. Blocks: while that is written down.
  * @retval HALCYON_ERROR_USAGE this is no time for an epoch
  * @retval HALCYON_ERROR_SYSTEM the system refused */
