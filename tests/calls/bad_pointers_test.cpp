@@ -2,12 +2,12 @@
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
-#include <cstdio>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "calls/recorded_run.hpp"
+#include "program_output.hpp"
 
 namespace halcyon::tests {
 namespace {
@@ -19,21 +19,11 @@ std::vector<std::string> lines_of(const std::string& text) {
     return lines;
 }
 
-std::string plain_output_of(const std::string& command) {
-    FILE* pipe = popen(command.c_str(), "r");
-    if (pipe == nullptr) throw std::runtime_error("cannot run " + command);
-    std::string output;
-    char buffer[4096];
-    while (const size_t bytes = fread(buffer, 1, sizeof buffer, pipe)) output.append(buffer, bytes);
-    EXPECT_EQ(pclose(pipe), 0) << output;
-    return output;
-}
-
 TEST(bad_pointers, have_the_errors_that_they_have_without_the_recorder) {
     const temporary_folder plain;
     const temporary_folder recorded;
     const std::string program = HALCYON_TEST_PROGRAMS "/bad_pointers ";
-    const std::vector<std::string> expected = lines_of(plain_output_of(program + plain.path().string()));
+    const std::vector<std::string> expected = lines_of(output_of(program + plain.path().string()));
     const recorded_run run = run_recorded("", program + recorded.path().string());
     EXPECT_EQ(run.status, 0);
     EXPECT_FALSE(run.processes.empty());

@@ -2,31 +2,16 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
-#include <array>
-#include <cstdio>
-#include <iterator>
 #include <map>
 #include <set>
-#include <sstream>
-#include <stdexcept>
 #include <string>
+
+#include "program_output.hpp"
 
 namespace {
 
-std::string output_of(const std::string& command) {
-    FILE* pipe = popen(command.c_str(), "r");
-    if (pipe == nullptr) throw std::runtime_error("cannot run " + command);
-    std::string output;
-    std::array<char, 4096> buffer{};
-    while (const size_t bytes = fread(buffer.data(), 1, buffer.size(), pipe)) output.append(buffer.data(), bytes);
-    if (pclose(pipe) != 0) throw std::runtime_error("failed: " + command);
-    return output;
-}
-
-std::set<std::string> words_of(const std::string& text) {
-    std::istringstream words(text);
-    return {std::istream_iterator<std::string>(words), std::istream_iterator<std::string>()};
-}
+using halcyon::tests::output_of;
+using halcyon::tests::words_of;
 
 // Anything else would capture a function of the application, or of a library that it loads.
 // Those of our own are how libhalcyon asks for forecasts, and for the name of its job.

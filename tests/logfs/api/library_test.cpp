@@ -1,34 +1,18 @@
 #include <gtest/gtest.h>
 
-#include <array>
-#include <cstdio>
-#include <iterator>
 #include <regex>
 #include <set>
-#include <sstream>
-#include <stdexcept>
 #include <string>
 
 #include "api_test.hpp"
+#include "program_output.hpp"
 
 /// What libhalcyon-logfs shows to the programs that link it.
 namespace halcyon::logfs::tests {
 namespace {
 
-std::string output_of(const std::string& command) {
-    FILE* pipe = popen(command.c_str(), "r");
-    if (pipe == nullptr) throw std::runtime_error("cannot run " + command);
-    std::string output;
-    std::array<char, 4096> buffer{};
-    while (const size_t bytes = fread(buffer.data(), 1, buffer.size(), pipe)) output.append(buffer.data(), bytes);
-    if (pclose(pipe) != 0) throw std::runtime_error("failed: " + command);
-    return output;
-}
-
-std::set<std::string> words_of(const std::string& text) {
-    std::istringstream words(text);
-    return {std::istream_iterator<std::string>(words), std::istream_iterator<std::string>()};
-}
+using halcyon::tests::output_of;
+using halcyon::tests::words_of;
 
 TEST(library, shows_the_functions_of_its_header_and_nothing_else) {
     std::set<std::string> declared;

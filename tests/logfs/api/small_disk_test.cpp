@@ -1,5 +1,6 @@
+#include "small_disk.hpp"
+
 #include <gtest/gtest.h>
-#include <sys/mount.h>
 
 #include <cerrno>
 #include <cstdint>
@@ -18,19 +19,10 @@ namespace {
 class small_disk : public api_test {
   protected:
     void SetUp() override {
-        if (mount("tmpfs", folder_.path().c_str(), "tmpfs", 0, "size=1m") != 0)
-            GTEST_SKIP() << "cannot mount a small file system: " << std::strerror(errno);
-        is_mounted_ = true;
-    }
-    void TearDown() override {
-        if (is_mounted_) umount2(folder_.path().c_str(), MNT_DETACH);
-    }
-    void become_read_only() const {
-        ASSERT_EQ(mount("tmpfs", folder_.path().c_str(), "tmpfs", MS_REMOUNT | MS_RDONLY, nullptr), 0)
-            << std::strerror(errno);
+        if (!disk_.is_there()) GTEST_SKIP() << disk_.why_not();
     }
 
-    bool is_mounted_ = false;
+    halcyon::tests::small_disk disk_{folder_.path()};
 };
 
 TEST_F(small_disk, that_is_full_takes_what_fits_and_more_when_there_is_room) {
@@ -73,7 +65,7 @@ TEST_F(small_disk, that_is_full_takes_no_plain_file_and_keeps_the_container) {
 TEST_F(small_disk, that_becomes_read_only_is_read_and_not_written) {
     make(path_, "text");
     opened file(path_);  // nothing is written yet
-    become_read_only();
+    ASSERT_TRUE(disk_.become_read_only()) << std::strerror(errno);
     uint64_t done = 7;
     EXPECT_TRUE(failed(halcyon_logfs_pwrite(file, "more", 4, 4, &done), HALCYON_ERROR_SYSTEM, EROFS, path_));
     EXPECT_EQ(done, 0U);

@@ -1,5 +1,4 @@
 #include <gtest/gtest.h>
-#include <sys/mount.h>
 
 #include <cerrno>
 #include <cstring>
@@ -13,6 +12,7 @@
 
 #include "logfs/container/tools/check.hpp"
 #include "open_container.hpp"
+#include "small_disk.hpp"
 #include "watched_files.hpp"
 
 namespace halcyon::logfs {
@@ -148,20 +148,15 @@ TEST(faults_of_reading, are_told_with_the_file) {
     }
 }
 
-/// A file system of one MiB of memory; needs root.
+/// In a mapped index, or a written one.
 class tiny_disk : public ::testing::TestWithParam<bool> {
   protected:
     void SetUp() override {
-        if (mount("tmpfs", folder_.path().c_str(), "tmpfs", 0, "size=1m") != 0)
-            GTEST_SKIP() << "cannot mount a small file system: " << std::strerror(errno);
-        is_mounted_ = true;
-    }
-    void TearDown() override {
-        if (is_mounted_) umount2(folder_.path().c_str(), MNT_DETACH);
+        if (!disk_.is_there()) GTEST_SKIP() << disk_.why_not();
     }
 
     halcyon::tests::temporary_folder folder_;
-    bool is_mounted_ = false;
+    halcyon::tests::small_disk disk_{folder_.path()};
 };
 INSTANTIATE_TEST_SUITE_P(, tiny_disk, ::testing::Bool(),
                          [](const auto& info) { return info.param ? "mapped" : "written"; });

@@ -28,7 +28,7 @@ namespace {
 
 /// What a writer did, in its order.
 struct operation {
-    enum class kind : uint8_t { write, truncate, reach, erase, epoch, settle, sync, close } what = kind::write;
+    enum class kind : uint8_t { write, truncate, reach, erase, epoch, settle, rest, sync, close } what = kind::write;
     int64_t offset = 0;
     int64_t length = 0;
 };
@@ -66,6 +66,8 @@ std::vector<operation> operations(uint64_t seed, int count) {
         } else {
             all.push_back({kind::settle, 0, 0});
         }
+        // And goes on.
+        if (i % 20 == 19) all.push_back({kind::rest, 0, 0});
     }
     all.push_back({operation::kind::close, 0, 0});
     return all;
@@ -106,6 +108,8 @@ bool perform(writer& to, const operation& what, uint32_t number) {
             return to.raise_epoch(to.propose_epoch()).ok();
         case kind::settle:
             return to.settle().ok();
+        case kind::rest:
+            return to.rest().ok();
         case kind::sync:
             return to.sync().ok();
         case kind::close:

@@ -1,32 +1,25 @@
 #include <gtest/gtest.h>
-#include <sys/mount.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <memory>
 
 #include "hdf5_reading.hpp"
 #include "job_builder.hpp"
 #include "offload/store/store.hpp"
+#include "small_disk.hpp"
 #include "temporary_folder.hpp"
 #include "zarr_reading.hpp"
 
 namespace halcyon::offload::testing {
 namespace {
 
-/// A file system of one MiB of memory; needs root.
+/// Of the modules that store to files.
 class tiny_disk : public ::testing::TestWithParam<const char*> {
   protected:
     void SetUp() override {
-        if (mount("tmpfs", folder_.path().c_str(), "tmpfs", 0, "size=1m") != 0) {
-            GTEST_SKIP() << "cannot mount a small file system: " << std::strerror(errno);
-        }
-        mounted_ = true;
-    }
-    void TearDown() override {
-        if (mounted_) umount2(folder_.path().c_str(), MNT_DETACH);
+        if (!disk_.is_there()) GTEST_SKIP() << disk_.why_not();
     }
 
     void expect_full(const file_job& job) {
@@ -40,7 +33,7 @@ class tiny_disk : public ::testing::TestWithParam<const char*> {
     }
 
     halcyon::tests::temporary_folder folder_;
-    bool mounted_ = false;
+    halcyon::tests::small_disk disk_{folder_.path()};
     const std::string type_ = GetParam();
     std::unique_ptr<file_store> store_{load_store_module(type_).value().make_file_store()};
 
