@@ -130,11 +130,12 @@ class asked_server {
     virtual void between_questions() {}
     virtual void heard(size_t who, std::string_view line) = 0;
 
-    /// What was heard last is the answer. Its time is that of its coming: to understand it is the client's work.
-    void answered(size_t who) {
-        if (due_ns_[who] == 0) return;
+    /// What was heard last is the answer to one that asks(). Its time is that of its coming: to understand it is the
+    /// client's work. Returns how long it took, in ns.
+    double answered(size_t who) {
         took_ns_.push_back(static_cast<double>(heard_ns_ - due_ns_[who]));
         due_ns_[who] = 0;
+        return took_ns_.back();
     }
     [[nodiscard]] bool asks(size_t who) const { return due_ns_[who] != 0; }
     void say(size_t who, std::string_view line) {
