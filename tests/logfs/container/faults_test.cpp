@@ -155,7 +155,7 @@ class tiny_disk : public ::testing::TestWithParam<bool> {
         if (!disk_.is_there()) GTEST_SKIP() << disk_.why_not();
     }
 
-    halcyon::tests::temporary_folder folder_;
+    halcyon::tests::memory_folder folder_;
     halcyon::tests::small_disk disk_{folder_.path()};
 };
 INSTANTIATE_TEST_SUITE_P(, tiny_disk, ::testing::Bool(),

@@ -167,7 +167,7 @@ class killed : public ::testing::Test {
 
     /// Lets a child do it all, and looks at what it left. How the child ended.
     int run(const std::vector<operation>& all, const writer_options& how, const death& dies_behind) {
-        const halcyon::tests::temporary_folder folder;
+        const halcyon::tests::memory_folder folder;
         new (state_) shared_state{};
         const pid_t child = fork();
         if (child == 0) write_and_die(folder.file("file"), all, how, dies_behind, *state_);
@@ -276,7 +276,7 @@ TEST(killed_at_any_moment, a_writer_loses_nothing_that_was_acknowledged) {
     auto& acknowledged = *new (shared) std::atomic<uint32_t>(0);
     std::mt19937_64 random(7);
     for (int round = 0; round < 60; ++round) {
-        const halcyon::tests::temporary_folder folder;
+        const halcyon::tests::memory_folder folder;
         acknowledged = 0;
         container in;
         in.create(folder.file("file"), 0644).value();
@@ -317,7 +317,7 @@ TEST(killed_at_any_moment, a_writer_loses_nothing_that_was_acknowledged) {
 
 /// At a random moment from its creation on, so that some are killed while they begin: nobody else is kept from reading.
 TEST(killed_at_any_moment, a_writer_that_begins_leaves_what_others_can_read) {
-    const halcyon::tests::temporary_folder folder;
+    const halcyon::tests::memory_folder folder;
     container in;
     in.create(folder.file("file"), 0644, 1).value();
     writer other(in);

@@ -178,7 +178,7 @@ class session {
     }
 
     std::mt19937_64 random_;
-    halcyon::tests::temporary_folder node_folder_;
+    halcyon::tests::memory_folder node_folder_;
     reader_options sharing_;
     tests::open_container in_;
     writer_options how_;

@@ -51,7 +51,7 @@ class open_container {
         return path + "/" + std::string(with_kind(of.name(), dropping_kind::data).view());
     }
 
-    halcyon::tests::temporary_folder folder;
+    halcyon::tests::memory_folder folder;
     std::string path = folder.file("file");
     container& of() { return container_; }
 

@@ -63,7 +63,7 @@ class shared_container {
         return node.file(std::string(name.view()));
     }
 
-    halcyon::tests::temporary_folder node;
+    halcyon::tests::memory_folder node;
     open_container in;
     reader_options how;
     plain_file file;

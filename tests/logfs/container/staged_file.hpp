@@ -73,7 +73,7 @@ class staged_file {
     [[nodiscard]] std::vector<std::string> droppings() const { return words_below(path, "hostdir."); }
     [[nodiscard]] std::vector<std::string> on_node() const { return words_below(stage + "/halcyon-staged", ""); }
 
-    halcyon::tests::temporary_folder folder;
+    halcyon::tests::memory_folder folder;
     std::string shared = folder.file("shared");
     std::string stage = folder.file("node");
     std::string path = shared + "/file";
