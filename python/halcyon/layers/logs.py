@@ -5,10 +5,11 @@ import re
 import stat
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from halcyon.errors import UsageError
+from halcyon.errors import HalcyonError, UsageError
 from halcyon.installed_program import find_installed
 from halcyon.quantities import parse_bytes, plural
 
@@ -21,6 +22,7 @@ PLFS_INDEX = "dropping.index."
 MARKER_BEGINS = b"halcyon log container\n"
 _DESCRIPTOR = "halcyon-descriptor"
 """Where a file system is of several nodes, programs have this one open in place of the file."""
+_REMOVED = ".halcyon-removed-"
 _PART = re.compile(rf"{_DESCRIPTOR}|hostdir\.\d+")
 
 LONGEST_STAGE = 512
@@ -202,8 +204,9 @@ def look_at(path: str) -> LoggedFile | None:
     return LoggedFile(path, names.get("index", 0) or names.get(PLFS_INDEX, 0), tuple(marks), is_written_past)
 
 
-def logged_below(directory: str) -> Iterator[LoggedFile]:
-    """All containers below a directory. What cannot be read is passed over."""
+def logged_below(directory: str, removed: list[str] | None = None) -> Iterator[LoggedFile]:
+    """All containers below a directory. What cannot be read is passed over. `removed`: gets what has no name any more
+    that applications know."""
     folders = [directory]
     while folders:
         try:
@@ -212,6 +215,10 @@ def logged_below(directory: str) -> Iterator[LoggedFile]:
         except OSError:
             continue
         for name, path in inner:
+            if name.startswith(_REMOVED):
+                if removed is not None:
+                    removed.append(path)
+                continue
             found = look_at(path)
             if found is None:
                 folders.append(path)
@@ -224,19 +231,34 @@ def containers_below(directory: Path) -> Iterator[Path]:
     return (Path(each.path) for each in logged_below(str(directory)))
 
 
+def clear(removed: list[str]) -> None:
+    """Of containers that were removed while processes had them open, those that none has open any more: processes that
+    were killed have left them. Where the compiled modules are missing, they stay."""
+    if not removed:
+        return
+    from halcyon.logfs.tools import remove_unused
+
+    for each in removed:
+        with suppress(HalcyonError):
+            remove_unused(each)
+
+
 def say_what_was_logged(logs: Logs, *, flattened: bool = False) -> None:
-    """A line on standard error for each directory. `flattened`: an agent makes plain files of the containers."""
+    """A line on standard error for each directory, where what killed processes had removed goes now. `flattened`: an
+    agent makes plain files of the containers."""
     for given in logs.directories:
         count = writers = past = 0
         marks: list[str] = []
         shared: list[Path] = []
-        for each in logged_below(given):
+        removed: list[str] = []
+        for each in logged_below(given, removed):
             count += 1
             if each.writers > 1:
                 shared.append(Path(each.path))
             writers += each.writers
             past += each.is_written_past
             marks += each.marks
+        clear(removed)
         files = "1 file is a log container" if count == 1 else f"{count} files are log containers"
         by = "1 writer" if writers == 1 else f"{writers} writers"
         seen = "; without `halcyon run --log` each looks like a directory" if count else ""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from halcyon.errors import HalcyonError, UnavailableError, UsageError
-from halcyon.layers.logs import containers_below, is_container
+from halcyon.layers.logs import clear, is_container, logged_below
 from halcyon.logfs import tools
 from halcyon.logfs.pace import Pace
 from halcyon.logfs.tools import Progress
@@ -40,6 +40,7 @@ def drain(
     on_wait: Callable[[dict[str, str]], object] = lambda left: None,
 ) -> DrainReport:
     """Brings what lies on this node into the containers at or below `path`, and waits for other nodes to do the same.
+    Containers below it that were removed, and that no process has open any more, go.
 
     `flatten`: makes plain files of the containers then. `wait_s`: at most; None: as long as it takes. `pace`: how fast,
     and in whose turn; None: at once. `on_wait` is called with what is left, each time that this has changed.
@@ -58,7 +59,7 @@ def drain(
         begin = time.monotonic()
         report.left = {}
         waits = False
-        for container in [path] if is_container(path) else sorted(containers_below(path)):
+        for container in [path] if is_container(path) else _all_below(path):
             seen.add(container)
             why, may_change = _one(container, report, flatten, progress, pace)
             if why:
@@ -72,6 +73,14 @@ def drain(
             on_wait(told)
         # Where there are many containers, a look takes long.
         time.sleep(max(_LOOK_EVERY_S, time.monotonic() - begin))
+
+
+def _all_below(folder: Path) -> list[Path]:
+    """Its containers. What killed processes have removed and left there goes."""
+    removed: list[str] = []
+    found = sorted(Path(each.path) for each in logged_below(str(folder), removed))
+    clear(removed)
+    return found
 
 
 def _one(

@@ -395,6 +395,16 @@ def remove(path: LogPath) -> None:
     _logfs().remove(path)
 
 
+def remove_unused(path: LogPath) -> bool:
+    """Removes what is left of a container that was removed (`.halcyon-removed-…`), unless a process has it open. False:
+    it stays, also where the file system cannot tell.
+
+    Raises:
+        UsageError: the system has no such names.
+    """
+    return bool(_logfs().remove_unused(path))
+
+
 def _logfs() -> Any:
     """UnavailableError: it is not installed."""
     return load_compiled("_logfs")

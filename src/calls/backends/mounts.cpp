@@ -114,9 +114,12 @@ void before_exec() {
     for (const mount_point& at : mounted()) at.of->before_exec();
 }
 
-/// A process that has not used its backends yet has nothing to tell them.
+/// A program that has not used its backends yet has nothing to tell them. A child of fork has open what its parent had,
+/// which may have ended before.
 void before_end() {
-    if (this_presence.now.load(std::memory_order_acquire) != presence::some || shares_memory_with_parent()) return;
+    const presence now = this_presence.now.load(std::memory_order_acquire);
+    const bool is_forked = now == presence::not_asked && mount_count > 0 && started.load(std::memory_order_acquire);
+    if ((now != presence::some && !is_forked) || shares_memory_with_parent() || !present()) return;
     for (const mount_point& at : mounted()) at.of->before_end();
 }
 

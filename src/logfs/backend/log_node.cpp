@@ -27,8 +27,10 @@
 #include "logfs/container/directory/marker.hpp"
 #include "logfs/container/directory/open_mark.hpp"
 #include "logfs/container/directory/past_writes.hpp"
+#include "logfs/container/directory/removed_container.hpp"
 #include "logfs/container/files/whole_transfer.hpp"
 #include "logfs/container/format/dropping_name.hpp"
+#include "logfs/container/format/plfs_format.hpp"
 #include "logfs/container/writing/time_line.hpp"
 
 namespace halcyon::logfs {
@@ -135,10 +137,13 @@ std::string_view without_placeholder(std::string_view name) {
 
 log_node::log_node(const node_settings& how) : how_(how) {}
 
+const char* log_node::name_of_marker() const {
+    return is_plfs_ ? plfs_access_name.data() : marker_name.data();
+}
+
 /// A lock that others see for as long as any process has this open file.
 int log_node::hold_marker(int directory) {
-    const char* const name = is_plfs_ ? file_->of().access_name() : marker_name.data();
-    const int fd = say_open(direct_files(), directory, name);
+    const int fd = say_open(direct_files(), directory, name_of_marker());
     if (fd < 0) return fd;
     marker_ = fd;
     return 0;
@@ -416,14 +421,30 @@ int log_node::close_file() {
     return failed;
 }
 
-void log_node::end_with_process() {
+/// Its path, where it has no name any more that applications know; else "".
+void log_node::path_if_removed(char* path, size_t room) const {
+    path[0] = '\0';
+    if (marker_ >= 0 && is_removed() && this->path(path, room) == 0) path[0] = '\0';
+}
+
+void log_node::end_with_process(char* path, size_t room) {
     if (file_ != nullptr && has_unpublished && file_->settle().ok()) tell_others();
     close_file();
+    path_if_removed(path, room);
+    if (path[0] == '\0') return;
+    // The same marker without its lock, which forked children keep.
+    file_calls& files = direct_files();
+    const int directory = files.open_at(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+    const int unlocked = directory < 0 ? directory : files.open_at(directory, name_of_marker(), O_RDONLY, 0);
+    if (directory >= 0) files.close(directory);
+    if (unlocked >= 0)
+        hidden::close(std::exchange(marker_, unlocked));
+    else
+        path[0] = '\0';
 }
 
 void log_node::close(char* path, size_t room) {
-    path[0] = '\0';
-    if (marker_ >= 0 && is_removed() && this->path(path, room) == 0) path[0] = '\0';
+    path_if_removed(path, room);
     close();
 }
 

@@ -97,11 +97,13 @@ class log_node {
     bool wake(int directory);
     /// Another program takes its place, or nobody has it open any more.
     int close_file();
-    /// The process ends: its writer has ended, and others are told, but nothing is synced.
-    void end_with_process();
     /// All but the memory. `path`: of a container that has no name any more, which is to be removed if nobody else has
     /// it open; "": it has one.
     void close(char* path, size_t room);
+    /// The process ends: its writer has ended, and others are told, but nothing is synced. `path`: likewise; others are
+    /// not told any more that this process has it open. What is written behind that (streams) goes on in another log,
+    /// where another process keeps the container.
+    void end_with_process(char* path, size_t room);
     /// Likewise, for who knows that others have it open.
     void close();
     /// In a forked child.
@@ -130,10 +132,12 @@ class log_node {
     int make_ready();
     int open_file(const char* path, bool is_new, mode_t mode);
     int hold_marker(int directory);
+    [[nodiscard]] const char* name_of_marker() const;
     int identify(int directory);
     void look_at_system(int directory);
     void tell_others();
     void close_marks();
+    void path_if_removed(char* path, size_t room) const;
     int tell_of_past_writes();
 
     const node_settings& how_;

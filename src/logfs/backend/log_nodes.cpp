@@ -12,11 +12,7 @@
 #include "logfs/backend/direct_files.hpp"
 #include "logfs/backend/node_use.hpp"
 #include "logfs/backend/remove_tree.hpp"
-#include "logfs/container/directory/node_folder.hpp"
-#include "logfs/container/directory/open_mark.hpp"
-#include "logfs/container/directory/other_backends.hpp"
-#include "logfs/container/format/dropping_name.hpp"
-#include "logfs/container/format/plfs_format.hpp"
+#include "logfs/container/directory/removed_container.hpp"
 
 namespace halcyon::logfs {
 
@@ -365,29 +361,19 @@ void log_nodes::before_fork() {
 
 void log_nodes::before_end() {
     drop_resting();
-    with_free_nodes([](log_node& of) { of.end_with_process(); });
+    with_free_nodes([](log_node& of) {
+        char removed[PATH_MAX + 64];
+        of.end_with_process(removed, sizeof removed);
+        // A forked child may go on with it: without locks, nobody knows.
+        if (removed[0] != '\0')
+            remove_unused(direct_files(), removed, state::settings.index_folder, without_locks::stays);
+    });
 }
 
+/// Where there are no locks, whoever had it open here has closed it.
 void remove_unused(const char* path) {
     const calls::blocked_signals whole;
-    file_calls& files = direct_files();
-    const int directory = files.open_at(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
-    if (directory < 0) return;
-    int marker = files.open_at(directory, marker_name.data(), O_RDWR, 0);
-    if (marker == -ENOENT) marker = files.open_at(directory, plfs_access_name.data(), O_RDWR, 0);
-    const int locked = marker < 0 ? marker : keep_alone(files, marker);
-    // Without a marker, another has begun to remove it. Where there are no locks, whoever had it open here has closed
-    // it.
-    const bool is_unused = marker < 0 ? marker == -ENOENT : locked != -EAGAIN;
-    if (is_unused) {
-        container what(files);
-        if (what.open(path)) remove_other_directories(files, directory, what.id());
-        what.close();
-        remove_node_index(files, state::settings.index_folder, directory);
-        remove_tree(AT_FDCWD, path);
-    }
-    if (marker >= 0) files.close(marker);
-    files.close(directory);
+    remove_unused(direct_files(), path, state::settings.index_folder, without_locks::goes);
 }
 
 }  // namespace halcyon::logfs

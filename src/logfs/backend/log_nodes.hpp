@@ -55,7 +55,8 @@ class log_nodes {
     void after_fork();
     /// Writers say that they have ended.
     void before_exec();
-    /// Likewise, but for those that another thread uses for long.
+    /// Likewise, but for those that another thread uses for long. A container that has no name any more goes with the
+    /// last process that has it open.
     void before_end();
 
   private:

@@ -14,6 +14,7 @@
 #include "logfs/backend/whole_path.hpp"
 #include "logfs/container/directory/names_in.hpp"
 #include "logfs/container/directory/remove_tree.hpp"
+#include "logfs/container/directory/removed_container.hpp"
 #include "logfs/container/files/memory_source.hpp"
 
 namespace halcyon::logfs {

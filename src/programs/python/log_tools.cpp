@@ -14,6 +14,8 @@
 
 #include "logfs/background/paced_work.hpp"
 #include "logfs/container/directory/container.hpp"
+#include "logfs/container/directory/node_folder.hpp"
+#include "logfs/container/directory/removed_container.hpp"
 #include "logfs/container/format/dropping_name.hpp"
 #include "logfs/container/format/plfs_format.hpp"
 #include "logfs/container/reading/reader.hpp"
@@ -161,6 +163,13 @@ nb::dict punch(const nb::object& path, bool waits) {
 void remove(const nb::object& path) {
     const std::string name = system_path(path);
     without_interpreter(path, [&] { return logfs::remove_container(name); });
+}
+
+bool remove_unused(const nb::object& path) {
+    const std::string name = system_path(path);
+    const nb::gil_scoped_release others_run;
+    return logfs::remove_unused(logfs::kernel_files(), name.c_str(), logfs::wished_node_folder(),
+                                logfs::without_locks::stays);
 }
 
 int64_t conflict_bytes(const nb::object& path) {
@@ -316,6 +325,7 @@ void add_log_tools(nb::module_& m) {
     m.def("conflict_bytes", conflict_bytes, nb::arg("path"));
     m.def("punch", punch, nb::arg("path"), nb::kw_only(), nb::arg("waits"));
     m.def("remove", remove, nb::arg("path"));
+    m.def("remove_unused", remove_unused, nb::arg("path"));
 }
 
 }  // namespace halcyon::python

@@ -163,14 +163,15 @@ TEST_F(log_names, rename_replaces_plain_files_and_is_replaced_by_them) {
     EXPECT_EQ(listed(""), (std::set<std::string>{"g", "plain"}));
 }
 
+/// Removed containers that are still there.
+int left() {
+    int count = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(mounted_log::of_process().file("")))
+        count += entry.path().filename().string().rfind(".halcyon-removed-", 0) == 0 ? 1 : 0;
+    return count;
+}
+
 TEST_F(log_names, a_removed_file_is_gone_from_the_disk_when_nobody_has_it_open) {
-    const std::string root = mounted_log::of_process().file("");
-    const auto left = [&] {
-        int count = 0;
-        for (const auto& entry : std::filesystem::directory_iterator(root))
-            count += entry.path().filename().string().rfind(".halcyon-removed-", 0) == 0 ? 1 : 0;
-        return count;
-    };
     put("f", "text");
     ASSERT_EQ(left(), 0);
     {
@@ -190,6 +191,43 @@ TEST_F(log_names, a_removed_file_is_gone_from_the_disk_when_nobody_has_it_open) 
     EXPECT_EQ(files().rename(path("h").c_str(), path("g").c_str(), 0), 0);
     EXPECT_EQ(left(), 0);
     EXPECT_EQ(content("g"), "new");
+}
+
+TEST_F(log_names, a_removed_file_goes_with_the_last_process_that_ends) {
+    put("f", "text");
+    opened_file file(files(), path("f"), O_RDWR);
+    const auto end = [&] {
+        files().before_end();
+        return left();
+    };
+    calls::child_process child(files(), [&] {
+        if (file.read(10, 0) != "text" || files().unlink(path("f").c_str()) != 0 || end() != 1) return 1;
+        // A stream that is written behind that.
+        return file.write("late", 0) == 4 ? 0 : 2;
+    });
+    EXPECT_EQ(child.result(), 0);
+    EXPECT_EQ(file.read(10, 0), "late");
+    EXPECT_EQ(end(), 0);
+    EXPECT_EQ(file.write("later", 0), -EBADF) << "nobody could read it";
+    EXPECT_EQ(end(), 0);
+}
+
+TEST_F(log_names, a_removed_file_goes_with_a_child_that_ends_behind_its_parent) {
+    calls::child_process parent(files(), [&] {
+        int ends[2];
+        auto* const file = new opened_file(files(), path("f"), O_CREAT | O_RDWR);  // it is never closed
+        const bool is_there = file->write("text", 0) == 4 && files().unlink(path("f").c_str()) == 0;
+        if (!is_there || ::pipe(ends) != 0) return 1;
+        calls::child_process child(files(), [&] {
+            char told = 0;
+            if (::read(ends[0], &told, 1) != 1 || left() != 1 || file->read(10, 0) != "text") return 2;
+            files().before_end();
+            return left() == 0 ? 0 : 3;
+        });
+        files().before_end();
+        return ::write(ends[1], "x", 1) == 1 ? child.result() : 4;
+    });
+    EXPECT_EQ(parent.result(), 0);
 }
 
 TEST_F(log_names, a_folder_can_be_removed_while_its_file_is_open) {

@@ -13,8 +13,9 @@ DESCRIPTION = (
     "After `halcyon run --log … --stage …`, data may lie on disks of nodes. Brings those of this node into their "
     "containers, and waits until other nodes have done the same: all of it is durable then. With --flatten, makes "
     "plain files of the containers behind that, and waits until nobody has them open. With --coordinate it takes turns "
-    "with other jobs, as an application of its own. Whatever ends the command, the next one goes on where it was. Exit "
-    "code 1: something is left, and standard error says why."
+    "with other jobs, as an application of its own. What killed processes have left of removed containers goes. "
+    "Whatever ends the command, the next one goes on where it was. Exit code 1: something is left, and standard error "
+    "says why."
 )
 
 

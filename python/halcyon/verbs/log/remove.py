@@ -8,7 +8,8 @@ from halcyon.verbs.log.container_words import add_path
 SUMMARY = "remove a container with all that is in it"
 DESCRIPTION = (
     "Removes a container. Its name is gone at once; where that is interrupted, a directory .halcyon-removed-… remains "
-    "beside it. What is no container is left alone. Exit code 1: it could not be removed."
+    "beside it, which `halcyon log drain` of the folder removes. What is no container is left alone. Exit code 1: it "
+    "could not be removed."
 )
 
 

@@ -16,16 +16,14 @@
 #include "logfs/container/directory/names_in.hpp"
 #include "logfs/container/directory/node_folder.hpp"
 #include "logfs/container/directory/other_backends.hpp"
+#include "logfs/container/directory/removed_container.hpp"
 #include "logfs/container/files/file_calls.hpp"
 #include "logfs/container/tools/process.hpp"
 
 namespace halcyon::logfs {
 namespace {
 
-// As `halcyon log` calls what it removes, and then: <pid>.<number>@<host>
-constexpr std::string_view removed_prefix = ".halcyon-removed-";
-
-/// Of a name that next_name() made on this host; 0: it is none.
+/// Of a name that next_name() made on this host (the prefix, and then <pid>.<number>@<host>); 0: it is none.
 int64_t pid_in(std::string_view name, std::string_view host) {
     if (!name.starts_with(removed_prefix)) return 0;
     name.remove_prefix(removed_prefix.size());
