@@ -38,6 +38,12 @@ _HIDDEN = ".halcyon-"
 _TYPES = {stat.S_IFDIR: "directory", stat.S_IFREG: "file"}
 
 
+def _is_shown_as_directory(at: Path) -> bool:
+    """A container, of which the functions of Python's own make nothing: under `halcyon run --log` it is a file to
+    them, which programs may have open."""
+    return is_container(at) and not at.is_file()
+
+
 class LogFileSystem(AbstractFileSystem):  # type: ignore[misc]
     """Files are containers, or plain files; directories are directories. Transactions are refused.
 
@@ -96,7 +102,7 @@ class LogFileSystem(AbstractFileSystem):  # type: ignore[misc]
             "islink": at.is_symlink(),
             "container": False,
         }
-        if found["type"] != "directory" or not is_container(at):
+        if found["type"] == "other" or not is_container(at):
             return found
         found |= {"type": "file", "container": True, "mode": stat.S_IFREG | stat.S_IMODE(there.st_mode)}
         try:
@@ -127,7 +133,7 @@ class LogFileSystem(AbstractFileSystem):  # type: ignore[misc]
         return file
 
     def _opened(self, at: Path, mode: str, room: int) -> Any:
-        if at.is_file():
+        if at.is_file() and not is_container(at):
             return at.open(mode, room)
         if self.auto_mkdir and mode[0] != "r":
             at.parent.mkdir(parents=True, exist_ok=True)
@@ -177,7 +183,7 @@ class LogFileSystem(AbstractFileSystem):  # type: ignore[misc]
             target /= source.name
         if source == target:
             return
-        if is_container(target):
+        if _is_shown_as_directory(target):
             remove(target)
         elif target.is_file() and source.is_dir():
             target.unlink()
@@ -185,7 +191,7 @@ class LogFileSystem(AbstractFileSystem):  # type: ignore[misc]
 
     def rm_file(self, path: str) -> None:
         at = self._at(path)
-        if is_container(at):
+        if _is_shown_as_directory(at):
             remove(at)
         else:
             at.unlink()

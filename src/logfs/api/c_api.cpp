@@ -9,11 +9,11 @@
 #include <utility>
 
 #include "halcyon/logfs.h"
-#include "logfs/api/files_of_process.hpp"
 #include "logfs/api/open_handles.hpp"
 #include "logfs/api/opening_of.hpp"
 #include "logfs/api/reported.hpp"
 #include "logfs/api/status_of.hpp"
+#include "logfs/direct/files_of_process.hpp"
 
 using halcyon::failure;
 using halcyon::result;

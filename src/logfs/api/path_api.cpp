@@ -5,7 +5,6 @@
 
 #include "base/sized_struct.hpp"
 #include "halcyon/logfs.h"
-#include "logfs/api/files_of_process.hpp"
 #include "logfs/api/opening_of.hpp"
 #include "logfs/api/reported.hpp"
 #include "logfs/api/status_of.hpp"
@@ -14,6 +13,7 @@
 #include "logfs/container/tools/flatten.hpp"
 #include "logfs/container/tools/remove.hpp"
 #include "logfs/container/tools/rename.hpp"
+#include "logfs/direct/files_of_process.hpp"
 
 using halcyon::error_kind;
 using halcyon::failure;

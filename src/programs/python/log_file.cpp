@@ -13,6 +13,7 @@
 
 #include "logfs/container/directory/node_folder.hpp"
 #include "logfs/container/log_file.hpp"
+#include "logfs/direct/files_of_process.hpp"
 #include "programs/python/log_calls.hpp"
 
 namespace nb = nanobind;
@@ -148,7 +149,7 @@ class open_log {
   private:
     nb::object path_;
     pid_t pid_ = ::getpid();
-    logfs::log_file file_;
+    logfs::log_file file_{logfs::files_of_process()};
 };
 
 }  // namespace

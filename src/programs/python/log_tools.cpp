@@ -25,6 +25,7 @@
 #include "logfs/container/tools/remove.hpp"
 #include "logfs/container/tools/repair.hpp"
 #include "logfs/container/tools/stats.hpp"
+#include "logfs/direct/files_of_process.hpp"
 #include "programs/python/log_calls.hpp"
 #include "programs/python/log_pace.hpp"
 
@@ -42,7 +43,7 @@ auto with_container(const nb::object& path, Use use) {
     using made = decltype(use(std::declval<container&>()));
     const std::string name = system_path(path);
     return without_interpreter(path, [&]() -> made {
-        container what;
+        container what(logfs::files_of_process());
         if (auto opened = what.open(name); !opened) return opened.why();
         return use(what);
     });
@@ -51,7 +52,7 @@ auto with_container(const nb::object& path, Use use) {
 bool is_container(const nb::object& path) {
     const std::string name = system_path(path);
     const nb::gil_scoped_release others_run;
-    return container::is_at(logfs::kernel_files(), name);
+    return container::is_at(logfs::files_of_process(), name);
 }
 
 const char* word_of(logfs::check_finding::weight how) {
@@ -162,13 +163,13 @@ nb::dict punch(const nb::object& path, bool waits) {
 
 void remove(const nb::object& path) {
     const std::string name = system_path(path);
-    without_interpreter(path, [&] { return logfs::remove_container(name); });
+    without_interpreter(path, [&] { return logfs::remove_container(name, logfs::files_of_process()); });
 }
 
 bool remove_unused(const nb::object& path) {
     const std::string name = system_path(path);
     const nb::gil_scoped_release others_run;
-    return logfs::remove_unused(logfs::kernel_files(), name.c_str(), logfs::wished_node_folder(),
+    return logfs::remove_unused(logfs::files_of_process(), name.c_str(), logfs::wished_node_folder(),
                                 logfs::without_locks::stays);
 }
 

@@ -3,6 +3,7 @@
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -97,3 +98,73 @@ def test_calls_within_a_container_are_recorded_but_under_log(tmp_path: Path, is_
     assert any("/logs/f/hostdir." in path for path in files) != is_logged
     with logfs.open(place.directory / "f", "rb") as file:
         assert file.read() == b"line\n"
+
+
+BOTH_WAYS = """
+import os, sys
+del os.environ["HALCYON_LOG"]
+from halcyon import logfs
+folder = sys.argv[1]
+with logfs.open(folder + "/one", "wb", 0) as file:
+    file.write(b"interface")
+    file.sync()
+    with open(folder + "/one", "r+b", 0) as posix:
+        print(posix.read().decode())
+        posix.write(b" and posix")
+        os.fsync(posix.fileno())
+with logfs.open(folder + "/one", "rb", 0) as file:
+    print(file.read().decode())
+    if os.fork() == 0:
+        with logfs.open(folder + "/one", "ab", 0) as own:
+            own.write(b" and child")
+        os._exit(0)
+    os.wait()
+    file.refresh()
+    print(file.read().decode())
+print(os.stat(folder + "/one").st_size, logfs.is_container(folder + "/one"), logfs.status(folder + "/one").size)
+print(logfs.check(folder + "/one").is_sound, len(logfs.map(folder + "/one").writers))
+logfs.flatten(folder + "/one", folder + "/flat")
+print(open(folder + "/flat").read())
+logfs.remove(folder + "/one")
+print(os.listdir(folder))
+"""
+
+
+def test_a_python_program_under_log_uses_both_ways_at_once(tmp_path: Path) -> None:
+    place = both(tmp_path)[1]
+    done = place.run(sys.executable, "-c", BOTH_WAYS, place.directory)
+    whole = "interface and posix and child"
+    assert done.stdout.splitlines() == [
+        "interface",
+        "interface and posix",
+        " and child",
+        f"{len(whole)} True {len(whole)}",
+        "True 3",
+        whole,
+        "['flat']",
+    ], done.stderr
+    assert (place.directory / "flat").read_text() == whole
+    assert place.left() == []
+
+
+ADDRESSES = """
+import os, sys
+from halcyon.logfs.filesystem import LogFileSystem
+files = LogFileSystem(checks=True)
+name = sys.argv[1] + "/file"
+files.pipe_file(name, b"text")
+print(files.info(name)["container"], files.cat_file(name), open(name).read())
+with open(name, "w") as file:
+    file.write("other")
+print(files.cat_file(name))
+files.mv(name, sys.argv[1] + "/moved")
+files.rm(sys.argv[1] + "/moved")
+print(os.listdir(sys.argv[1]))
+"""
+
+
+def test_addresses_of_containers_work_under_log(tmp_path: Path) -> None:
+    pytest.importorskip("fsspec")
+    place = both(tmp_path)[1]
+    done = place.run(sys.executable, "-c", ADDRESSES, place.directory)
+    assert done.stdout.splitlines() == ["True b'text' text", "b'other'", "[]"], done.stderr
