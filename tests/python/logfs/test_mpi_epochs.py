@@ -34,15 +34,19 @@ def program(family: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built(family, "epochs.c", tmp_path_factory.mktemp("built"), "-rdynamic")
 
 
-def written(family: str, program: Path, between: str, behind_s: int) -> Path:
-    """The container that the ranks wrote."""
-    folder = program.parent / between
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir()
+def written(family: str, program: Path, between: str, behind_s: int, through: str = "logs") -> Path:
+    """The container that the ranks wrote, by a path `through` a folder, or by a link of that name."""
+    top = program.parent / between
+    shutil.rmtree(top, ignore_errors=True)
+    (folder := top / "logs").mkdir(parents=True)
+    (top / "link").symlink_to("other-link")
+    (top / "other-link").symlink_to(folder / "f")
+    (top / "linked").symlink_to("logs")
+    path = top / through if through == "link" else top / through / "f"
     host = program.parent / "host"
     host.write_text(HOST)
     host.chmod(0o755)
-    command = [*LAUNCHERS[family], "-n", RANKS[family], host, program, folder / "f", between]
+    command = [*LAUNCHERS[family], "-n", RANKS[family], host, program, path, between]
     variables = {**os.environ, "BEHIND_S": str(behind_s)}
     done = halcyon("run", "--log", folder, "--", *command, env=variables)
     assert done.returncode == 0, done.stderr
@@ -71,3 +75,11 @@ def test_what_no_collective_call_orders_is_a_conflict(family: str, program: Path
 def test_a_sync_of_each_rank_alone_orders_nothing(family: str, program: Path) -> None:
     path = written(family, program, "apart", behind_s=0)
     assert logfs.check(path).conflict_bytes == 2048
+
+
+@pytest.mark.parametrize("through", ["linked", "link"])
+def test_links_lead_to_files_whose_writes_are_ordered(family: str, program: Path, through: str) -> None:
+    """A link to a folder, or to a file that is not there yet."""
+    path = written(family, program, "close", behind_s=3600, through=through)
+    assert read(path) == EARLIER * 1024 + LATER * 2048 + EARLIER * 1024
+    assert logfs.check(path).conflict_bytes == 0

@@ -42,9 +42,11 @@ const char* without_prefix(const char* path) {
     return path;
 }
 
-library_path::library_path(const char* given) : path_(given) {
+library_path::library_path(const char* given, backends::last_link last) : path_(given) {
+    if (!backends::present() && !beginning_of(given).starts_with(own_prefix)) return;
+    const bool is_in_mount = lies_below_backend(without_prefix(given)) || follow(last);
     if (!beginning_of(given).starts_with(own_prefix)) return;
-    if (lies_below_backend(given + own_prefix.size())) {
+    if (is_in_mount) {
         path_ += own_prefix.size();
         return;
     }
@@ -52,6 +54,19 @@ library_path::library_path(const char* given) : path_(given) {
     const int length = snprintf(line, sizeof line, "halcyon: %s: it lies below no directory of --log\n", given);
     const bool fits = length < static_cast<int>(sizeof line);
     standard_error::say(line, fits ? length : static_cast<int>(sizeof line) - 1);
+}
+
+/// Whether links lead into a mount. The prefix stays before the path to there.
+bool library_path::follow(backends::last_link last) {
+    const char* const path = without_prefix(path_);
+    const auto prefix = static_cast<size_t>(path - path_);
+    if (!backends::present() || prefix > room_for_prefix || given::length_of_text(path, PATH_MAX) >= PATH_MAX)
+        return false;
+    char* const to = followed_ + prefix;
+    if (backends::follow_links(path, last, to) == 0 || !lies_below_backend(to)) return false;
+    std::memcpy(followed_, path_, prefix);
+    path_ = followed_;
+    return true;
 }
 
 }  // namespace halcyon::calls::mpi

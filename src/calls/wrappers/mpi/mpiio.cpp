@@ -178,11 +178,11 @@ using mpi::language;
             },                                                                                                     \
             [&](void*, int* told) {                                                                                \
                 const mpi::fortran_path named(text.get(), path, length);                                           \
-                mpi::opening_together together(ranks, text.get(), *access);                                        \
-                mpi::file_hints hints(text.get(), info);                                                           \
+                mpi::opening_together together(ranks, named.get(), *access);                                       \
+                mpi::file_hints hints(named.get(), info);                                                          \
                 mpi::clear_stack_ahead();                                                                          \
                 HALCYON_REAL(symbol, void, (int*, const char*, int*, int*, int*, int*, size_t))                    \
-                (communicator, named.get(), access, hints.of_fortran(), file, told, named.length());               \
+                (communicator, named.given(), access, hints.of_fortran(), file, told, named.length());             \
                 if (*told == mpi::success) together.opened(mpi::file_from_fortran(*file));                         \
             },                                                                                                     \
             error);                                                                                                \
@@ -196,9 +196,10 @@ using mpi::language;
                 return mpi::open_mpi_file{communicator, path, access, file, language::c};                            \
             },                                                                                                       \
             [&](void*) {                                                                                             \
-                mpi::opening_together together(communicator, path, access);                                          \
+                const mpi::library_path named(path);                                                                 \
+                mpi::opening_together together(communicator, named.get(), access);                                   \
                 const int result = HALCYON_REAL(MPI_File_##name, int, (handle, const char*, int, handle, handle*))(  \
-                    communicator, mpi::library_path(path).get(), access, mpi::file_hints(path, info).of_c(), file);  \
+                    communicator, named.get(), access, mpi::file_hints(named.get(), info).of_c(), file);             \
                 if (result == mpi::success) together.opened(*file);                                                  \
                 return result;                                                                                       \
             });                                                                                                      \
@@ -221,15 +222,16 @@ using mpi::language;
         const mpi::fortran_text text(path, length);                                                                   \
         mpi::call_fortran<call_id::MPI_File_##call>([&] { return mpi::on_mpi_path{text.get()}; },                     \
                                                     [&](void*, int* told) {                                           \
-                                                        const mpi::fortran_path named(text.get(), path, length);      \
+                                                        const mpi::fortran_path named(text.get(), path, length,       \
+                                                                                      backends::last_link::stays);    \
                                                         HALCYON_REAL(symbol, void, (const char*, int*, int*, size_t)) \
-                                                        (named.get(), info, told, named.length());                    \
+                                                        (named.given(), info, told, named.length());                  \
                                                     },                                                                \
                                                     error);                                                           \
     }
 #define FORM_delete_path(call)                                                                   \
     IN_C(MPI_File_##call, MPI_File_##call, on_mpi_path, (const char* path, handle info), {path}, \
-         (mpi::library_path(path).get(), info))                                                  \
+         (mpi::library_path(path, backends::last_link::stays).get(), info))                      \
     ALL_PLAIN(call, FORTRAN_DELETE)
 
 // --- data: at an offset, or next by the individual or the shared pointer; at once, started, or begun ---

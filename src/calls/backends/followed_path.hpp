@@ -1,0 +1,16 @@
+#pragma once
+
+#include <climits>
+#include <cstddef>
+
+/// Paths as the kernel finds them, for who knows only what a mount's prefix says (mounted_path.hpp).
+namespace halcyon::calls::backends {
+
+/// What becomes of a link that the last name of a path is.
+enum class last_link : bool { is_followed, stays };
+
+/// The path without links, also of what is not there yet; its length, ended by 0. 0: nobody can tell, or the kernel
+/// would find nothing and make nothing. `out`: room for PATH_MAX.
+size_t follow_links(const char* path, last_link last, char* out);
+
+}  // namespace halcyon::calls::backends
