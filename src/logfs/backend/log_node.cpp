@@ -135,7 +135,7 @@ std::string_view without_placeholder(std::string_view name) {
     return name;
 }
 
-log_node::log_node(const node_settings& how) : how_(how) {}
+log_node::log_node(const node_settings& how) : how_(how), host_directories_(how.host_directories) {}
 
 const char* log_node::name_of_marker() const {
     return is_plfs_ ? plfs_access_name.data() : marker_name.data();
@@ -188,6 +188,7 @@ int log_node::open_file(const char* path, bool is_new, mode_t mode) {
     const int failed = error_of(made->open(path, who, wanted));
     if (failed == 0) {
         file_ = made;
+        if (!is_plfs_) host_directories_ = made->of().host_directories();
         tell_of(made->reading()->lost(), path);
     } else {
         destroy(made);
@@ -314,7 +315,11 @@ void log_node::say_places(bool syncs_writes, calls::data_places& out) {
     const told_places::settings how{how_.writing.stage, how_.backends, syncs_writes};
     if (file_ != nullptr) return places_.say(*file_, how, out);
     char now[PATH_MAX];
-    if (const size_t length = path(now, sizeof now); length > 0) places_.say_of_path({now, length}, how, out);
+    if (path(now, sizeof now) == 0) return;
+    writer_identity who = how_.who;
+    who.pid = direct::process_id();
+    places_.say_of_path(now, writer::host_directory_for(host_directories_, !how_.backends.empty(), who, how_.writing),
+                        how, out);
 }
 
 int log_node::publish() {

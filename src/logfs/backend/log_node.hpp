@@ -141,6 +141,7 @@ class log_node {
     int tell_of_past_writes();
 
     const node_settings& how_;
+    uint32_t host_directories_;  // of the container
     bool is_plfs_ = false;
     bool was_written_ = false;  // before it rested
     bool is_between_nodes_ = false;

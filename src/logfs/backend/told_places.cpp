@@ -4,13 +4,17 @@
 #include <sys/stat.h>
 
 #include <bitset>
+#include <cerrno>
 #include <climits>
 
 #include "calls/state/direct_call.hpp"
 #include "logfs/backend/direct_files.hpp"
+#include "logfs/container/directory/names_in.hpp"
 #include "logfs/container/directory/other_backends.hpp"
 #include "logfs/container/directory/staged_data.hpp"
+#include "logfs/container/files/memory_source.hpp"
 #include "logfs/container/format/dropping_name.hpp"
+#include "logfs/direct/direct_file_calls.hpp"
 
 namespace halcyon::logfs {
 namespace {
@@ -51,15 +55,15 @@ class real_path {
     char* const text_;
 };
 
-/// All host directories in one folder are one place.
-void add_host_directory(container& in, std::string_view backends, uint32_t number, unsigned uses, data_places& out) {
+/// All host directories in one folder are one place. `container`: its directory.
+void add_host_directory(int container, std::string_view backends, uint32_t number, unsigned uses, data_places& out) {
     real_path path;
-    std::string_view found = path.find(in.directory(), host_directory_name(number).view());
+    std::string_view found = path.find(container, host_directory_name(number).view());
     if (!found.empty())
         found = found.substr(0, found.rfind('/'));
     else
         found = path.find(AT_FDCWD, backend_of(backends, number));
-    if (found.empty()) found = path.of(in.directory());
+    if (found.empty()) found = path.of(container);
     if (!found.empty()) out.add(found, uses);
 }
 
@@ -100,7 +104,7 @@ void add_written(reader& from, std::string_view stage, std::string_view real_sta
             continue;
         }
         if (is_ours && number < is_read.size()) is_read[number] = true;
-        add_host_directory(from.of(), {}, number, data_places::reads, out);
+        add_host_directory(from.of().directory(), {}, number, data_places::reads, out);
     }
 }
 
@@ -120,18 +124,29 @@ void told_places::say(log_file& of, const settings& how, data_places& out) {
     const unsigned own = data_places::writes | (known_.has_writer ? unsigned{data_places::reads} : 0U);
     if (is_staged) out.add(stage, own);
     const unsigned uses = is_staged ? uses_beside_stage(how.syncs_writes) : own | data_places::syncs;
-    add_host_directory(of.of(), how.backends, of.host_directory(), uses, out);
+    add_host_directory(of.of().directory(), how.backends, of.host_directory(), uses, out);
     add_written(*of.reading(), how.stage, stage, out);
 }
 
-void told_places::say_of_path(std::string_view path, const settings& how, data_places& out) {
+void told_places::say_of_path(const char* path, uint32_t host_directory, const settings& how, data_places& out) {
     is_told_ = true;
     known_ = {.writers = UINT32_MAX};
     real_path real;
     const std::string_view stage = real.find(AT_FDCWD, how.stage);
-    constexpr unsigned both = data_places::reads | data_places::syncs;
     if (!stage.empty()) out.add(stage, data_places::writes);
-    out.add(path, stage.empty() || how.syncs_writes ? both | data_places::writes : both);
+    const unsigned uses =
+        stage.empty() ? unsigned{data_places::writes} | data_places::syncs : uses_beside_stage(how.syncs_writes);
+    direct_file_calls files;  // which layers are not shown: they ask this on the way into a call
+    const int container = how.backends.empty() ? -ENOENT : files.open_at(AT_FDCWD, path, O_RDONLY | O_DIRECTORY, 0);
+    if (container < 0) return out.add(path, uses | data_places::reads);
+    add_host_directory(container, how.backends, host_directory, uses, out);
+    memory_source memory(files);
+    names_in(files, memory, container, ".", [&](std::string_view name) {
+        uint32_t number = 0;
+        if (parse_host_directory(name, number)) add_host_directory(container, {}, number, data_places::reads, out);
+        return 0;
+    });
+    files.close(container);
 }
 
 }  // namespace halcyon::logfs

@@ -20,8 +20,9 @@ class told_places {
     };
     /// Of an open container.
     void say(log_file& of, const settings& how, calls::data_places& out);
-    /// Of one that has to be opened anew, at this path: as far as that tells.
-    void say_of_path(std::string_view path, const settings& how, calls::data_places& out);
+    /// Of one that has to be opened anew, at this path: as far as the names in it tell. `host_directory`: that of this
+    /// process, if it writes.
+    void say_of_path(const char* path, uint32_t host_directory, const settings& how, calls::data_places& out);
     /// Since then somebody has begun to write, or goes on writing elsewhere.
     [[nodiscard]] bool may_have_changed(log_file& of) const { return is_told_ && !(known_of(of) == known_); }
 

@@ -1,9 +1,11 @@
 // Where the backend says that bytes of containers go to and come from.
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 
 #include "calls/backend_conformance/fixture.hpp"
@@ -21,11 +23,15 @@ using calls::opened_file;
 /// Logs go to the node's disk first, and from there to another file system than that of their names.
 class placed_logs : public ::testing::Test {
   protected:
-    placed_logs() : top_(fs::canonical(folder_.path()).string()) {
-        for (const char* const name : {"names", "node", "other"}) fs::create_directory(top_ + "/" + name);
+    placed_logs() : placed_logs("node-by-link") {}
+    /// `stage`: "": none, and three other file systems.
+    explicit placed_logs(const std::string& stage) : top_(fs::canonical(folder_.path()).string()) {
+        for (const char* const name : {"names", "node", "other", "second", "third"})
+            fs::create_directory(top_ + "/" + name);
         fs::create_directory_symlink(top_ + "/node", top_ + "/node-by-link");
-        stage_ = top_ + "/node-by-link";
+        stage_ = stage.empty() ? "" : top_ + "/" + stage;
         other_ = top_ + "/other";
+        if (stage.empty()) other_ += ":" + top_ + "/second:" + top_ + "/third";
         backend_settings how;
         how.staging.stage = stage_.c_str();
         how.backends = other_;
@@ -59,8 +65,8 @@ TEST_F(placed_logs, are_said_by_what_calls_do_there) {
         ASSERT_EQ(file.write("text", 0), 4);
         EXPECT_EQ(places_of(file), (said{{"node", writes | reads}, {"other", syncs}}));
         calls::child_process child(files_, [&] {
-            // As far as its path tells: the child has not opened the container, and may never do.
-            return places_of(file) == said{{"node", writes}, {"names/f", reads | syncs}} ? 0 : 1;
+            // As far as names tell: the child has not opened the container, and may never do.
+            return places_of(file) == said{{"node", writes}, {"other", reads | syncs}} ? 0 : 1;
         });
         EXPECT_EQ(child.result(), 0);
         const opened_file at_once(files_, "/f", O_RDWR | O_SYNC);
@@ -72,12 +78,62 @@ TEST_F(placed_logs, are_said_by_what_calls_do_there) {
     bring_options how;
     how.on_begin = [&](int64_t, const std::string& directory) { into = fs::canonical(directory).parent_path(); };
     EXPECT_EQ(bring(what, how).value().finished, 1U);
-    EXPECT_EQ(into, other_);
+    EXPECT_EQ(into, top_ + "/other");
     opened_file brought(files_, "/f", O_RDONLY);
     EXPECT_EQ(places_of(brought), (said{{"node", writes}, {"other", reads | syncs}}));
     EXPECT_EQ(brought.read(9, 0), "text");
     opened_file directory(files_, "/", O_RDONLY | O_DIRECTORY);
     EXPECT_EQ(places_of(directory), said{});
+}
+
+/// Logs are spread over several file systems, those of a process by its number.
+class spread_logs : public placed_logs {
+  protected:
+    spread_logs() : placed_logs("") {}
+
+    /// The backend in which the log of this process is; "": there is none.
+    [[nodiscard]] std::string backend_of_process() const {
+        const std::string number = "." + std::to_string(::getpid()) + ".";
+        for (const auto& folder : fs::directory_iterator(top_ + "/names/f")) {
+            if (!folder.is_directory()) continue;
+            for (const auto& entry : fs::directory_iterator(folder)) {
+                const std::string name = entry.path().filename();
+                if (name.starts_with("data.") && name.find(number) != std::string::npos)
+                    return fs::canonical(folder.path()).parent_path().filename();
+            }
+        }
+        return {};
+    }
+};
+
+TEST_F(spread_logs, are_said_of_a_forked_child_before_it_writes_its_own) {
+    constexpr unsigned reads = data_places::reads, writes = data_places::writes, syncs = data_places::syncs;
+    opened_file file(files_, "/f", O_CREAT | O_RDWR);
+    ASSERT_EQ(file.write("text", 0), 4);
+    const std::string parents = backend_of_process();
+    ASSERT_FALSE(parents.empty());
+    std::set<std::string> used{parents};
+    constexpr int most_children = 50;
+    for (int i = 0; i < most_children && used.size() < 2; ++i) {
+        int ends[2];
+        ASSERT_EQ(::pipe(ends), 0);
+        calls::child_process child(files_, [&] {
+            const said before = places_of(file);
+            if (file.write("more", 4) != 4) return 1;
+            const std::string own = backend_of_process();
+            said expected{{own, writes | syncs}};
+            for (const std::string& each : used) expected[each] |= reads;
+            if (::write(ends[1], own.data(), own.size()) != static_cast<ssize_t>(own.size())) return 2;
+            return before == expected ? 0 : 3;
+        });
+        EXPECT_EQ(child.result(), 0);
+        char own[32] = {};
+        ASSERT_GT(::read(ends[0], own, sizeof own - 1), 0);
+        used.insert(own);
+        ::close(ends[0]);
+        ::close(ends[1]);
+    }
+    EXPECT_GT(used.size(), 1U);
 }
 
 }  // namespace

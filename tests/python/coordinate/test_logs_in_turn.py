@@ -125,6 +125,29 @@ def test_logs_on_another_file_system_take_its_turn(start: Start, tmp_path: Path)
     assert bytes_below(other_system, "data.*") == BYTES
 
 
+FORKS = """
+import os, sys
+fd = os.open(sys.argv[1], os.O_CREAT | os.O_RDWR)
+child = os.fork()
+if child == 0:
+    os.write(fd, bytes(1 << 20))
+    os._exit(0)
+os.waitpid(child, 0)
+"""
+
+
+def test_a_forked_child_takes_the_turn_of_where_its_log_goes(start: Start, tmp_path: Path) -> None:
+    names, other_system = made(tmp_path, "names", "other")
+    of, other = held(start, other_system)
+    options = ["--log", str(names), "--backends", str(other_system)]
+    program = write(of, names, command=[sys.executable, "-c", FORKS, f"{names}/file"], options=options)
+    run_until_it_waits(program, of, other)
+    assert bytes_below(other_system, "data.*") == 0
+    other.release()
+    assert "out of turn" not in ends(program, other)
+    assert bytes_below(other_system, "data.*") == 1 << 20
+
+
 def test_names_alone_take_no_turns(start: Start, scratch: Path, tmp_path: Path) -> None:
     (other_system,) = made(tmp_path, "other")
     of, other = held(start, scratch)

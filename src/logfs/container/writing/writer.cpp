@@ -34,10 +34,15 @@ result<void> writer::open(const writer_identity& who, const writer_options& how)
 }
 
 uint32_t writer::host_directory_for(const container& in, const writer_identity& who, const writer_options& how) {
-    const uint32_t of_host = host_directory_of(who.host_view(), in.host_directories());
+    return host_directory_for(in.host_directories(), in.has_other_backends(), who, how);
+}
+
+uint32_t writer::host_directory_for(uint32_t host_directories, bool has_other_backends, const writer_identity& who,
+                                    const writer_options& how) {
+    const uint32_t of_host = host_directory_of(who.host_view(), host_directories);
     // Over all backends, also where there is one node; the logs of a node stay together.
-    if (!in.has_other_backends() || how.shares_with_node) return of_host;
-    return (of_host + static_cast<uint32_t>(who.pid)) % in.host_directories();
+    if (!has_other_backends || how.shares_with_node) return of_host;
+    return (of_host + static_cast<uint32_t>(who.pid)) % host_directories;
 }
 
 int writer::create_droppings(const writer_identity& who, const writer_options& how) {

@@ -103,6 +103,9 @@ class writer {
     [[nodiscard]] uint32_t host_directory() const { return host_directory_; }
     /// Likewise, of one that `who` opens.
     static uint32_t host_directory_for(const container& in, const writer_identity& who, const writer_options& how);
+    /// Likewise, of a container with so many; `has_other_backends`: container::has_other_backends().
+    static uint32_t host_directory_for(uint32_t host_directories, bool has_other_backends, const writer_identity& who,
+                                       const writer_options& how);
     /// The data lie on the node's disk.
     [[nodiscard]] bool is_staged() const { return is_staged_; }
     /// -errno: why they do not, although they should; 0.
