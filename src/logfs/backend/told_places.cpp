@@ -75,6 +75,8 @@ class staged_here {
     }
     bool has(uint32_t writer) {
         if (!is_possible_ || looked_for_ == most_looked_for || !reader_.is_of_this_boot(writer)) return false;
+        const data_files::some_droppings& brought = reader_.read_in_container();
+        if (writer < brought.size() && brought[writer]) return false;
         ++looked_for_;
         char path[staged_path_room];
         struct stat there {};
@@ -89,8 +91,10 @@ class staged_here {
     uint32_t looked_for_ = 0;
 };
 
-/// Where what has been written comes from.
-void add_written(reader& from, std::string_view stage, std::string_view real_stage, data_places& out) {
+/// Where what has been written comes from. Those that lie on the node's disk.
+data_files::some_droppings add_written(reader& from, std::string_view stage, std::string_view real_stage,
+                                       data_places& out) {
+    data_files::some_droppings on_stage;
     std::bitset<most_host_directories> is_read;
     staged_here staged(from, stage);
     for (uint32_t i = 0; i < from.writers().size(); ++i) {
@@ -101,11 +105,13 @@ void add_written(reader& from, std::string_view stage, std::string_view real_sta
         if (is_ours && number < is_read.size() && is_read[number]) continue;
         if (!real_stage.empty() && staged.has(i)) {
             out.add(real_stage, data_places::reads);
+            if (i < on_stage.size()) on_stage.set(i);
             continue;
         }
         if (is_ours && number < is_read.size()) is_read[number] = true;
         add_host_directory(from.of().directory(), {}, number, data_places::reads, out);
     }
+    return on_stage;
 }
 
 unsigned uses_beside_stage(bool syncs_writes) {
@@ -125,11 +131,13 @@ void told_places::say(log_file& of, const settings& how, data_places& out) {
     if (is_staged) out.add(stage, own);
     const unsigned uses = is_staged ? uses_beside_stage(how.syncs_writes) : own | data_places::syncs;
     add_host_directory(of.of().directory(), how.backends, of.host_directory(), uses, out);
-    add_written(*of.reading(), how.stage, stage, out);
+    staged_ = add_written(*of.reading(), how.stage, stage, out);
+    has_staged_ = staged_.any();
 }
 
 void told_places::say_of_path(const char* path, uint32_t host_directory, const settings& how, data_places& out) {
     is_told_ = true;
+    has_staged_ = false;
     known_ = {.writers = UINT32_MAX};
     real_path real;
     const std::string_view stage = real.find(AT_FDCWD, how.stage);

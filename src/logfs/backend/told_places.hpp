@@ -23,8 +23,11 @@ class told_places {
     /// Of one that has to be opened anew, at this path: as far as the names in it tell. `host_directory`: that of this
     /// process, if it writes.
     void say_of_path(const char* path, uint32_t host_directory, const settings& how, calls::data_places& out);
-    /// Since then somebody has begun to write, or goes on writing elsewhere.
-    [[nodiscard]] bool may_have_changed(log_file& of) const { return is_told_ && !(known_of(of) == known_); }
+    /// Since then somebody has begun to write, or goes on writing elsewhere, or what lay on the node's disk was found
+    /// in the container.
+    [[nodiscard]] bool may_have_changed(log_file& of) const {
+        return is_told_ && (!(known_of(of) == known_) || (has_staged_ && was_brought(of)));
+    }
 
   private:
     struct known {
@@ -38,8 +41,12 @@ class told_places {
         return {of.reading()->writers().size(), of.writing() && of.writing()->is_open(), of.is_staged()};
     }
 
+    [[nodiscard]] bool was_brought(log_file& of) const { return (staged_ & of.reading()->read_in_container()).any(); }
+
     bool is_told_ = false;
+    bool has_staged_ = false;
     known known_;
+    data_files::some_droppings staged_;  // of others and of this process, as it was told
 };
 
 }  // namespace halcyon::logfs

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <array>
+#include <cstddef>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -10,6 +12,8 @@
 
 #include "calls/backend_conformance/fixture.hpp"
 #include "logfs/backend/log_backend.hpp"
+#include "logfs/backend/told_places.hpp"
+#include "logfs/container/log_file.hpp"
 #include "logfs/container/tools/bring.hpp"
 #include "temporary_folder.hpp"
 
@@ -42,6 +46,9 @@ class placed_logs : public ::testing::Test {
     said places_of(const opened_file& file) {
         data_places places;
         files_.say_places(file.handle(), places);
+        return of(places);
+    }
+    said of(const data_places& places) {
         said all;
         places.each([&](std::string_view directory, unsigned uses) {
             all[std::string(directory).substr(top_.size() + 1)] = uses;
@@ -84,6 +91,46 @@ TEST_F(placed_logs, are_said_by_what_calls_do_there) {
     EXPECT_EQ(brought.read(9, 0), "text");
     opened_file directory(files_, "/", O_RDONLY | O_DIRECTORY);
     EXPECT_EQ(places_of(directory), said{});
+}
+
+TEST_F(placed_logs, are_said_anew_when_what_was_brought_is_read_in_the_container) {
+    constexpr unsigned reads = data_places::reads, writes = data_places::writes, syncs = data_places::syncs;
+    const std::string path = top_ + "/names/g";
+    const writer_identity me = writer_identity::of_this_process();
+    std::array<std::byte, 4> bytes{};
+    {
+        opening how;
+        how.may_write = how.creates = true;
+        how.writing.stage = stage_;
+        log_file staged;
+        staged.open(path, me, how).value();
+        staged.write(0, bytes).value();
+        staged.close().value();
+    }
+    const told_places::settings how{stage_, "", false};
+    const auto say = [&](told_places& by, log_file& file) {
+        data_places places;
+        by.say(file, how, places);
+        return of(places);
+    };
+    const said on_the_node{{"names/g", writes | syncs}, {"node", reads}};
+    log_file early;
+    log_file late;
+    told_places of_early;
+    told_places of_late;
+    for (log_file* const each : {&early, &late}) each->open(path, me, {}).value();
+    EXPECT_EQ(early.read(0, bytes).value(), 4);
+    EXPECT_EQ(say(of_early, early), on_the_node);
+    EXPECT_EQ(say(of_late, late), on_the_node);
+    container what;
+    what.open(path).value();
+    EXPECT_EQ(bring(what).value().finished, 1U);
+    EXPECT_FALSE(of_late.may_have_changed(late)) << "it has read nothing there";
+    for (log_file* const each : {&early, &late}) EXPECT_EQ(each->read(0, bytes).value(), 4);
+    EXPECT_FALSE(of_early.may_have_changed(early)) << "it has the file on the node's disk open";
+    EXPECT_TRUE(of_late.may_have_changed(late));
+    EXPECT_EQ(say(of_late, late), (said{{"names/g", reads | writes | syncs}}));
+    EXPECT_FALSE(of_late.may_have_changed(late));
 }
 
 /// Logs are spread over several file systems, those of a process by its number.

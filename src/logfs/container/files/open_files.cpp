@@ -35,6 +35,7 @@ int open_files::get(uint64_t key, int directory, const char* name) {
         fd = calls_.open_at(directory, name, O_RDONLY | O_NOFOLLOW, 0);
     }
     if (fd < 0) return fd;
+    ++opened_;
     if (!files_.push({key, fd, none, none})) {
         calls_.close(fd);
         return -ENOMEM;

@@ -26,6 +26,8 @@ class open_files {
     void close_all();
 
     [[nodiscard]] size_t size() const { return files_.size(); }
+    /// How often one was opened.
+    [[nodiscard]] uint64_t opened() const { return opened_; }
     [[nodiscard]] uint32_t most() const { return most_; }
 
   private:
@@ -50,6 +52,7 @@ class open_files {
     page_array<uint32_t> places_;  // open addressing; number + 1, 0: free
     uint32_t newest_ = none;
     uint32_t oldest_ = none;
+    uint64_t opened_ = 0;
 };
 
 }  // namespace halcyon::logfs

@@ -22,11 +22,19 @@ bool is_out_of_reach(int done) {
 
 }  // namespace
 
+/// What is open by now may be the file on the node's disk.
+int data_files::get_whole(uint32_t dropping, const char* name) {
+    const uint64_t opened_before = files_.opened();
+    const int fd = files_.get(data_key(dropping), container_.directory(), name);
+    if (fd >= 0 && files_.opened() != opened_before && dropping < in_container_.size()) in_container_.set(dropping);
+    return fd;
+}
+
 int data_files::get(uint32_t dropping, int64_t& end) {
     end = INT64_MAX;
     const int directory = container_.directory();
     const short_name name = writers_.data_name_of(dropping);
-    const auto get_whole = [&] { return files_.get(data_key(dropping), directory, name.c_str()); };
+    const auto get_whole = [&] { return this->get_whole(dropping, name.c_str()); };
     const int whole = get_whole();
     if (whole != -ENOENT || container_.is_plfs()) return whole;
     staged_mark mark;

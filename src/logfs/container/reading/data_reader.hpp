@@ -34,6 +34,7 @@ class data_reader {
     result<void> read(std::span<const segment> segments, int64_t begin, std::span<std::byte> out);
 
     [[nodiscard]] uint64_t read_calls() const { return read_calls_; }
+    [[nodiscard]] data_files& files() { return files_; }
 
   private:
     static constexpr uint32_t none = UINT32_MAX;

@@ -63,6 +63,7 @@ result<void> reader::reload() {
     auto taken = intake_.reload();
     if (shared_.begins_anew()) {
         files_.close_all();
+        data_.files().begin_anew();
         taken = intake_.reload();
     }
     auto done = has_taken(std::move(taken));
@@ -84,6 +85,7 @@ result<void> reader::has_taken(result<void> done) {
 result<void> reader::start_over() {
     shared_.reject();
     files_.close_all();
+    data_.files().begin_anew();
     return reload();
 }
 

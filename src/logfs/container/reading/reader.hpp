@@ -13,6 +13,7 @@
 #include "logfs/container/files/page_array.hpp"
 #include "logfs/container/reading/conflicts.hpp"
 #include "logfs/container/reading/data_checks.hpp"
+#include "logfs/container/reading/data_files.hpp"
 #include "logfs/container/reading/data_reader.hpp"
 #include "logfs/container/reading/dropping_table.hpp"
 #include "logfs/container/reading/held_view.hpp"
@@ -111,6 +112,8 @@ class reader {
     /// Of the index droppings of a container that PLFS wrote.
     [[nodiscard]] int64_t plfs_index_bytes() const { return plfs_.index_bytes(); }
     [[nodiscard]] uint64_t read_calls() const { return data_.read_calls(); }
+    /// Writers whose data were found in the container when they were read, not on this node's disk.
+    [[nodiscard]] const data_files::some_droppings& read_in_container() { return data_.files().in_container(); }
 
   private:
     result<void> has_taken(result<void> done);
