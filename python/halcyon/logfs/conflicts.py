@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
+from halcyon.compiled import load_compiled
 from halcyon.errors import HalcyonError
 from halcyon.logfs import tools
 from halcyon.quantities import size
@@ -13,12 +14,7 @@ MOST_WRITERS, MOST_INDEX_BYTES = 256, 4 << 20
 
 def conflicts_in_words(path: Path | str, conflict_bytes: int, *, is_plain: bool = False) -> str:
     """A sentence, with what to do next. `is_plain`: a plain file was made of the container."""
-    so_that = "the file has those of one of them" if is_plain else f"`halcyon log check {path}` says where"
-    return (
-        f"{path}: {size(conflict_bytes)} were written by several writers at times that do not say which was last: "
-        f"{so_that}; MPI_File_sync of all ranks between such writes puts them in order, and closer clocks of the nodes "
-        "(chrony, NTP) do"
-    )
+    return str(load_compiled("_logfs").conflict_in_words(path, size(conflict_bytes), is_plain))
 
 
 def found_soon(containers: Iterable[Path]) -> dict[Path, int]:

@@ -18,6 +18,7 @@
 #include "logfs/background/paced_work.hpp"
 #include "logfs/container/directory/container.hpp"
 #include "logfs/container/space/own_space.hpp"
+#include "logfs/container/tools/conflict_words.hpp"
 #include "logfs/container/tools/punch.hpp"
 
 namespace halcyon::logfs {
@@ -168,10 +169,7 @@ class agent {
             ++report_.flattened;
             report_.flattened_bytes += done->written_bytes;
             if (done->conflict_bytes > 0)
-                remarks_ += path + ": " + std::to_string(done->conflict_bytes) +
-                            " bytes were written by several writers at times that do not say which was last: the file "
-                            "has those of one of them; MPI_File_sync of all ranks between such writes puts them in "
-                            "order, and closer clocks of the nodes (chrony, NTP) do\n";
+                remarks_ += conflict_in_words(path, std::to_string(done->conflict_bytes) + " bytes", true) + "\n";
             return true;
         }
         // Others have it open, or something of it is on its way. All else stays as it is unless somebody acts.

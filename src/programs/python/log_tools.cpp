@@ -2,6 +2,7 @@
 #include "programs/python/log_tools.hpp"
 
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -20,6 +21,7 @@
 #include "logfs/container/format/plfs_format.hpp"
 #include "logfs/container/reading/reader.hpp"
 #include "logfs/container/tools/check.hpp"
+#include "logfs/container/tools/conflict_words.hpp"
 #include "logfs/container/tools/export_plfs.hpp"
 #include "logfs/container/tools/punch.hpp"
 #include "logfs/container/tools/remove.hpp"
@@ -177,6 +179,10 @@ int64_t conflict_bytes(const nb::object& path) {
     return with_container(path, [](container& what) { return logfs::conflict_bytes(what); });
 }
 
+nb::object conflict_in_words(const nb::object& path, const std::string& amount, bool is_plain) {
+    return as_text(logfs::conflict_in_words(path_of(path), amount, is_plain));
+}
+
 nb::dict stats(const nb::object& path) {
     bool is_plfs = false;
     const auto all = with_container(path, [&](container& what) {
@@ -324,6 +330,7 @@ void add_log_tools(nb::module_& m) {
           "`end` below 0: of the file.");
     m.def("stats", stats, nb::arg("path"));
     m.def("conflict_bytes", conflict_bytes, nb::arg("path"));
+    m.def("conflict_in_words", conflict_in_words, nb::arg("path"), nb::arg("amount"), nb::arg("is_plain"));
     m.def("punch", punch, nb::arg("path"), nb::kw_only(), nb::arg("waits"));
     m.def("remove", remove, nb::arg("path"));
     m.def("remove_unused", remove_unused, nb::arg("path"));
