@@ -12,10 +12,14 @@ from itertools import count
 from typing import Any, TypeAlias
 
 import ibis
+import ibis.expr.datashape as ds
+import ibis.expr.datatypes as dt
 import ibis.expr.operations as ops
 import pyarrow as pa
+import sqlglot.expressions as sge
 from ibis.backends.duckdb import Backend
 from ibis.backends.duckdb.converter import DuckDBPyArrowData
+from ibis.backends.sql.compilers.duckdb import DuckDBCompiler
 from ibis.common.graph import Node
 
 from halcyon.errors import InternalError
@@ -26,10 +30,6 @@ MOST = 512
 _PLACE = object()
 
 
-_IN_PLACE = 7_046_029_254_386_350_000
-"""In statements, numbers from here on stand for the first Given, the second, and so on; nothing else is so large."""
-
-
 @dataclass(frozen=True)
 class Given:
     """A whole number that differs from data set to data set, such as the width of a step: the question is the same, and
@@ -38,23 +38,51 @@ class Given:
     number: int
 
 
+class GivenPlace(ops.Value):  # type: ignore[misc]
+    """Stands for the Given of this number, from 0 on."""
+
+    number: int
+
+    dtype = dt.int64
+    shape = ds.scalar
+
+
+class Compiler(DuckDBCompiler):  # type: ignore[misc]
+    """Ibis' own, where what is Given is a parameter of DuckDB's."""
+
+    def visit_GivenPlace(self, op: GivenPlace, *, number: int) -> Any:  # noqa: N802  Ibis looks for the name
+        return self.cast(sge.Parameter(this=sge.to_identifier(_name_of_given(number))), dt.int64)
+
+
+def _name_of_given(number: int) -> str:
+    return f"given_{number}"
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """SQL, the columns of its answer, and its parameters."""
+
+    text: str
+    columns: Any
+    given: dict[str, int]
+
+
 @dataclass(frozen=True)
 class Statement:
-    """SQL, the columns of its answer, and the names of the tables in memory that it was made for: each is new, and
-    stands nowhere else."""
+    """SQL, the columns of its answer, the names of the tables in memory that it was made for (each is new, and stands
+    nowhere else), and which of what is Given it needs."""
 
     text: str
     columns: Any
     in_memory: list[str]
+    given: tuple[int, ...]
 
-    def about(self, in_memory: list[str], numbers: list[int]) -> str:
+    def about(self, in_memory: list[str], numbers: list[int]) -> Prepared:
         """The same of other tables and numbers."""
         text = self.text
         for known, wanted in zip(self.in_memory, in_memory, strict=True):
             text = text.replace(known, wanted)
-        for at, number in enumerate(numbers, _IN_PLACE):
-            text = text.replace(str(at), str(number))
-        return text
+        return Prepared(text, self.columns, {_name_of_given(at): numbers[at] for at in self.given})
 
 
 _known: OrderedDict[tuple[object, ...], Statement] = OrderedDict()
@@ -102,7 +130,7 @@ class Asked:
     @cached_property
     def table(self) -> ibis.Table:
         """As an expression of Ibis."""
-        return self._made_of(iter(self.asked.numbers))
+        return self._made_of(ibis.literal(number, "int64") for number in self.asked.numbers)
 
     def to_pyarrow(self) -> pa.Table:
         """Its rows."""
@@ -134,16 +162,16 @@ class Asked:
 
         InternalError: it is about more than it was asked about.
         """
-        made = self._made_of(count(_IN_PLACE))
+        made = self._made_of(GivenPlace(number).to_expr() for number in count())
         if set(question_of(made.op()).in_memory) - set(self.asked.in_memory):
             raise InternalError(f"question {self._make.__name__}: it makes tables in memory of its own")
         return made
 
-    def _made_of(self, numbers: Iterator[int]) -> ibis.Table:
+    def _made_of(self, given: Iterator[ibis.Value]) -> ibis.Table:
         def part(one: Any) -> Any:
             if isinstance(one, Given):
-                return ibis.literal(next(numbers), "int64")
-            return one._made_of(numbers) if isinstance(one, Asked) else one
+                return next(given)
+            return one._made_of(given) if isinstance(one, Asked) else one
 
         return self._make(*(part(one) for one in self._about))
 
@@ -160,10 +188,12 @@ def _typed(value: object) -> object:
 class Database(Backend):  # type: ignore[misc]
     """`Database().connect()` makes one in memory. All share their statements: name tables of a kind alike."""
 
+    compiler = Compiler()
+
     def compile(self, expr: Any, /, *, limit: Any = None, params: Any = None, pretty: bool = False) -> str:
         if limit is not None or params or pretty:
             return str(super().compile(expr, limit=limit, params=params, pretty=pretty))
-        return self._prepared(question_of(expr.op()), lambda: expr)[0]
+        return self._prepared(question_of(expr.op()), lambda: expr).text
 
     def to_pyarrow(self, expr: Any, /, *, params: Any = None, limit: Any = None, **kwargs: Any) -> Any:
         """As Ibis does it, but looking through the expression once. Ibis keeps each table in memory, and with it the
@@ -175,11 +205,15 @@ class Database(Backend):  # type: ignore[misc]
 
     def rows_of(self, table: Rows) -> pa.Table:
         """All of its rows."""
-        text, columns = self.prepared(table)
-        return DuckDBPyArrowData.convert_table(self.con.sql(text).to_arrow_table(), columns)
+        wanted = self.prepared(table)
+        return DuckDBPyArrowData.convert_table(self.answer(wanted).to_arrow_table(), wanted.columns)
 
-    def prepared(self, table: Rows) -> tuple[str, Any]:
-        """SQL that gives the rows of `table`, which asks this database or nothing but rows in memory; its columns."""
+    def answer(self, wanted: Prepared) -> Any:
+        """As DuckDB gives it: a relation."""
+        return self.con.sql(wanted.text, params=wanted.given or None)
+
+    def prepared(self, table: Rows) -> Prepared:
+        """SQL that gives the rows of `table`, which asks this database or nothing but rows in memory."""
         if isinstance(table, Asked):
             asked, make = table.asked, table.statement
         else:
@@ -190,17 +224,17 @@ class Database(Backend):  # type: ignore[misc]
                 self._memtables.add(rows)
         return self._prepared(asked, make)
 
-    def _prepared(self, asked: Question, make: Callable[[], ibis.Expr]) -> tuple[str, Any]:
+    def _prepared(self, asked: Question, make: Callable[[], ibis.Expr]) -> Prepared:
         names = [rows.name for rows in asked.in_memory]
         if asked.parts in _known:
             _known.move_to_end(asked.parts)
         else:
             expr = make()
-            _known[asked.parts] = Statement(str(super().compile(expr)), expr.as_table().schema(), names)
+            given = tuple(sorted({place.number for place in expr.op().find(GivenPlace)}))
+            _known[asked.parts] = Statement(str(super().compile(expr)), expr.as_table().schema(), names, given)
             if len(_known) > MOST:
                 _known.popitem(last=False)
-        statement = _known[asked.parts]
-        return statement.about(names, asked.numbers), statement.columns
+        return _known[asked.parts].about(names, asked.numbers)
 
     def get_schema(self, table_name: str, *, catalog: str | None = None, database: str | None = None) -> Any:
         if catalog is not None or database is not None:

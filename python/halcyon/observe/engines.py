@@ -65,9 +65,9 @@ class DuckDbEngine(Engine):
 
     def stream(self, table: Rows, rows: int = 1 << 18) -> Iterator[pa.RecordBatch]:
         # Not Ibis' to_pyarrow_batches: it calls what DuckDB 2 does not have any more.
-        text, columns = self._backend.prepared(table)
-        schema = columns.to_pyarrow()  # DuckDB's sums of whole numbers are wider
-        for batch in self._backend.con.sql(text).to_arrow_reader(rows):
+        wanted = self._backend.prepared(table)
+        schema = wanted.columns.to_pyarrow()  # DuckDB's sums of whole numbers are wider
+        for batch in self._backend.answer(wanted).to_arrow_reader(rows):
             yield batch.cast(schema)
 
     def close(self) -> None:

@@ -16,7 +16,7 @@ from observe.analysis.random_trace import random_trace
 from observe.synthetic import Trace
 
 from halcyon import database
-from halcyon.database import Asked, Database, Given, Rows, question, question_of
+from halcyon.database import Asked, Database, Given, Prepared, Rows, question, question_of
 from halcyon.errors import InternalError
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.dataset import Dataset
@@ -77,15 +77,18 @@ def test_a_known_statement_is_the_one_that_ibis_makes(
     asked = repeated = 0
     once = Database.prepared
 
-    def compared(self: Database, table: Rows) -> tuple[str, Any]:
+    def compared(self: Database, table: Rows) -> Prepared:
         nonlocal asked, repeated
         before = len(database._known)
-        text, columns = once(self, table)
+        found = once(self, table)
         asked += 1
         repeated += len(database._known) == before
         expression = table.table if isinstance(table, Asked) else table
-        assert (text, columns) == (Backend.compile(self, expression), expression.schema())
-        return text, columns
+        text = found.text
+        for name, number in found.given.items():
+            text = text.replace(f"CAST(${name} AS BIGINT)", str(number))
+        assert (text, found.columns) == (Backend.compile(self, expression), expression.schema())
+        return found
 
     monkeypatch.setattr(Database, "prepared", compared)
     for trace in traces:
@@ -289,6 +292,21 @@ def test_a_question_that_differs_in_what_is_given_alone_is_the_same(compiled: li
     ]
     assert told == [[1, 2], [0, 1], [0]]
     assert len(compiled) == 1
+    connection.disconnect()
+
+
+@question
+def below(rows: ibis.Table, most: int, unused: ibis.Value, more: ibis.Value) -> ibis.Table:
+    return rows.filter(_.a < most).select(b=_.a + more)
+
+
+def test_what_is_given_is_taken_for_no_number_that_a_question_has_itself(compiled: list[str]) -> None:
+    connection, table = tables(1, 2, 1 << 62)
+    for most in (7_046_029_254_386_350_000, 7_046_029_254_386_350_001, 2):
+        told = [below(table, most, Given(0), Given(more)).to_pyarrow().to_pydict()["b"] for more in (-5, 5)]
+        whole = [row for row in (1, 2, 1 << 62) if row < most]
+        assert told == [[row - 5 for row in whole], [row + 5 for row in whole]]
+    assert len(compiled) == 3
     connection.disconnect()
 
 
