@@ -9,6 +9,7 @@
 #include <cstring>
 #include <span>
 
+#include "base/crc32c.hpp"
 #include "logfs/container/directory/names_in.hpp"
 #include "logfs/container/files/whole_transfer.hpp"
 #include "logfs/container/format/dropping_name.hpp"
@@ -29,24 +30,26 @@ int write_owner(file_calls& calls, int directory, uint64_t inode) {
     return done != 0 ? done : closed;
 }
 
-uint64_t read_owner(file_calls& calls, int directory) {
+/// False: nobody can tell. 0: it has none, or its maker was killed while it wrote that.
+bool read_owner(file_calls& calls, int directory, uint64_t& inode) {
+    inode = 0;
     const int fd = calls.open_at(directory, owner_name.data(), O_RDONLY | O_NOFOLLOW, 0);
-    if (fd < 0) return 0;
+    if (fd < 0) return fd == -ENOENT;
     char text[24] = {};
     const int64_t bytes = read_whole(calls, fd, std::as_writable_bytes(std::span(text)), 0);
     calls.close(fd);
-    uint64_t inode = 0;
     if (bytes > 0) std::from_chars(text, text + bytes, inode);
-    return inode;
+    return bytes >= 0;
 }
 
-/// All files in it go: it holds nothing else.
-void remove_files(file_calls& calls, memory_source& memory, int directory) {
+/// All files in it go, but for the owner: it holds nothing else.
+void remove_droppings(file_calls& calls, memory_source& memory, int directory) {
     // What is removed while it is listed may keep others from being listed.
     constexpr int most_rounds = 8;
     for (int round = 0; round < most_rounds; ++round) {
         bool is_empty = true;
         names_in(calls, memory, directory, ".", [&](std::string_view found) {
+            if (found == owner_name) return 0;
             is_empty = false;
             calls.remove_at(directory, short_name(found).c_str(), false);
             return 0;
@@ -55,17 +58,38 @@ void remove_files(file_calls& calls, memory_source& memory, int directory) {
     }
 }
 
-void remove_linked(file_calls& calls, memory_source& memory, int container, const char* link, uint64_t inode) {
-    char target[PATH_MAX];
-    const int64_t length = calls.read_link_at(container, link, target, sizeof target - 1);
-    if (length <= 0) return;
-    target[length] = '\0';
-    const int directory = calls.open_at(AT_FDCWD, target, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+/// Of a container with this inode, or of nobody. The owner goes last: who comes after a process that was killed
+/// meanwhile still knows whose the rest is.
+void remove_directory(file_calls& calls, memory_source& memory, const char* path, uint64_t inode) {
+    const int directory = calls.open_at(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
     if (directory < 0) return;
-    const bool is_ours = read_owner(calls, directory) == inode;
-    if (is_ours) remove_files(calls, memory, directory);
+    uint64_t owner = 0;
+    const bool is_known = read_owner(calls, directory, owner);
+    if (is_known && owner == inode) remove_droppings(calls, memory, directory);
+    if (is_known && (owner == inode || owner == 0)) calls.remove_at(directory, owner_name.data(), false);
     calls.close(directory);
-    if (is_ours) calls.remove_at(AT_FDCWD, target, true);
+    // Where it is another container's, it is not empty.
+    calls.remove_at(AT_FDCWD, path, true);
+}
+
+/// Where a link of the container leads. False: it is none.
+bool read_link(file_calls& calls, int container, const char* link, char (&target)[PATH_MAX]) {
+    const int64_t length = calls.read_link_at(container, link, target, sizeof target - 1);
+    target[std::max<int64_t>(length, 0)] = '\0';
+    return length > 0;
+}
+
+/// The directory, with its owner. -errno: it is not there, or not whole.
+int make_directory(file_calls& calls, const char* path, mode_t mode, uint64_t inode) {
+    const int made = calls.make_directory_at(AT_FDCWD, path, mode & 0777);
+    if (made != 0 && made != -EEXIST) return made;
+    const int directory = calls.open_at(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+    if (directory < 0) return directory;
+    if (made == 0) calls.set_mode_at(directory, ".", mode);
+    int done = write_owner(calls, directory, inode);
+    if (done == 0) done = calls.sync_names(directory) == -EIO ? -EIO : 0;
+    calls.close(directory);
+    return done;
 }
 
 }  // namespace
@@ -87,16 +111,20 @@ int make_other_directory(container& in, uint32_t number, std::string_view backen
     std::memcpy(end, name.c_str(), name.view().size() + 1);
     struct stat of_container {};
     if (const int done = calls.status(in.directory(), of_container); done != 0) return done;
-    const int made = calls.make_directory_at(AT_FDCWD, path, mode & 0777);
-    if (made != 0 && made != -EEXIST) return made;
-    const int directory = calls.open_at(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
-    if (directory < 0) return directory;
-    if (made == 0) calls.set_mode_at(directory, ".", mode);
-    int done = write_owner(calls, directory, of_container.st_ino);
-    // Of several that come here each writes the same.
-    if (done == 0) done = calls.make_link_at(path, in.directory(), host_directory_name(number).c_str());
-    if (done == 0) done = calls.sync_names(directory) == -EIO ? -EIO : 0;
-    calls.close(directory);
+    const uint64_t backend_sum = crc32c(std::as_bytes(std::span(backend.data(), backend.size())));
+    const short_name begun = short_name(begun_link_prefix).add(uint64_t{number}).add(".").add(backend_sum);
+    int done = calls.make_link_at(path, in.directory(), begun.c_str());
+    if (done != 0 && done != -EEXIST) return done;
+    done = make_directory(calls, path, mode, of_container.st_ino);
+    // Of several that come here each makes the same, unless their backends are others.
+    const short_name link = host_directory_name(number);
+    if (done == 0) done = calls.make_link_at(path, in.directory(), link.c_str());
+    char target[PATH_MAX];
+    struct stat there {};
+    const bool leads_there = done == 0 || (done == -EEXIST && read_link(calls, in.directory(), link.c_str(), target) &&
+                                           std::strcmp(target, path) == 0);
+    if (leads_there || calls.status_at(AT_FDCWD, path, there) != 0)
+        calls.remove_at(in.directory(), begun.c_str(), false);
     return done == -EEXIST ? 0 : done;
 }
 
@@ -104,16 +132,15 @@ void remove_other_directories(file_calls& calls, int container, uint64_t id) {
     struct stat of_container {};
     if (calls.status(container, of_container) != 0) return;
     memory_source memory(calls);
+    const short_name ours = short_name(other_directory_prefix).add(id).add(".");
     names_in(calls, memory, container, ".", [&](std::string_view found) {
         uint32_t number = 0;
-        if (!parse_host_directory(found, number)) return 0;
         char target[PATH_MAX];
-        const short_name link(found);
-        const int64_t length = calls.read_link_at(container, link.c_str(), target, sizeof target);
-        if (length <= 0) return 0;
-        const std::string_view to(target, static_cast<size_t>(length));
-        if (to.substr(to.rfind('/') + 1) == other_name(id, number).view())
-            remove_linked(calls, memory, container, link.c_str(), of_container.st_ino);
+        if (!parse_host_directory(found, number) && !found.starts_with(begun_link_prefix)) return 0;
+        if (!read_link(calls, container, short_name(found).c_str(), target)) return 0;
+        const std::string_view to(target);
+        if (to.substr(to.rfind('/') + 1).starts_with(ours.view()))
+            remove_directory(calls, memory, target, of_container.st_ino);
         return 0;
     });
 }

@@ -13,6 +13,9 @@ namespace halcyon::logfs {
 inline constexpr std::string_view other_directory_prefix = ".halcyon-hostdir-";
 /// In such a directory: the inode of the container that it belongs to. A copy of the container is another one.
 inline constexpr std::string_view owner_name = "owner";
+/// In the container, while such a directory is made: a link to it, by which it is removed with the container, should
+/// its maker be killed.
+inline constexpr std::string_view begun_link_prefix = "begun.";
 
 /// The backend for a host directory, of a list apart by colons. "": the list is empty.
 std::string_view backend_of(std::string_view list, uint32_t host_directory);

@@ -77,7 +77,8 @@ class checking {
                 if (const int64_t end = past_writes(container_); end > 0)
                     add(weight::damage, name, "a program that Halcyon does not see wrote to a descriptor of the file",
                         "nobody can say where the " + format_bytes(end) + " belong");
-            } else if (name != marker_name && name != append_lock_name && name != times_name) {
+            } else if (name != marker_name && name != append_lock_name && name != times_name &&
+                       !name.starts_with(begun_link_prefix)) {
                 add(weight::note, name, "no file of a container");
             }
             return 0;

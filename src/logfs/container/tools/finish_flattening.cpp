@@ -80,8 +80,9 @@ class leftovers {
         for (fs::directory_iterator at(path(name), why), end; !why && at != end; at.increment(why)) {
             const std::string inner = at->path().filename();
             uint32_t number = 0;
-            const bool is_known = parse_host_directory(inner, number) || inner == append_lock_name ||
-                                  inner == punched_name || inner == times_name || inner == descriptor_name;
+            const bool is_known = parse_host_directory(inner, number) || inner.starts_with(begun_link_prefix) ||
+                                  inner == append_lock_name || inner == punched_name || inner == times_name ||
+                                  inner == descriptor_name;
             if (!is_known) return false;
         }
         return !why;
