@@ -9,7 +9,8 @@
 
 namespace halcyon::tests {
 
-/// Whether a call, at its entry, may change what is on the disk, or who has a lock.
+/// Whether a call, at its entry, may change what is on the disk, or who has a lock. What is synced is the same before
+/// and behind that, but between two syncs a program may store into mapped files.
 inline bool changes_files(const __ptrace_syscall_info& call) {
     if (call.op != PTRACE_SYSCALL_INFO_ENTRY) return false;
     switch (call.entry.nr) {
@@ -38,6 +39,8 @@ inline bool changes_files(const __ptrace_syscall_info& call) {
         case SYS_fchmodat:
         case SYS_utimensat:
         case SYS_flock:
+        case SYS_fsync:
+        case SYS_fdatasync:
             return true;
         case SYS_fcntl:
             return call.entry.args[1] == F_SETLK || call.entry.args[1] == F_SETLKW ||
