@@ -203,5 +203,58 @@ TEST(writer_checks, that_cannot_be_added_take_nothing_back) {
     EXPECT_EQ(tests::read_text(in), data);
 }
 
+TEST(writer_checks, that_find_no_room_are_added_later) {
+    int writes = 0;
+    tests::watched_files calls;
+    open_container in(calls);
+    writer_options how;
+    how.has_data_checks = true;
+    how.may_map_index = false;
+    writer& to = in.add_writer(1, how);
+    const std::string data(100000, 'x');
+    calls.before = [&](std::string_view call, int64_t) { return call == "write" && ++writes == 3 ? -ENOSPC : 0; };
+    EXPECT_EQ(to.write(0, as_bytes(data)).value(), 100000);
+    EXPECT_EQ(to.write(100000, as_bytes("more")).value(), 4);
+    ASSERT_TRUE(to.sync().ok());
+    reader_options verifying = tests::beside_writers();
+    verifying.verifies_data = true;
+    EXPECT_EQ(tests::as_text(in.contents(verifying)), data + "more");
+    const auto from = in.new_reader(verifying);
+    from->reload().value();
+    EXPECT_EQ(from->checks().summed(0), 100004);
+}
+
+/// Each of the calls by which a sync writes into the index: the next sync says all of it.
+TEST(writer_sync, that_finds_no_room_for_what_it_says_may_be_tried_again) {
+    bool is_refused = true;
+    int failing = 0;
+    while (is_refused) {
+        ++failing;
+        int writes = 0;
+        tests::watched_files calls;
+        open_container in(calls);
+        writer_options how;
+        how.may_map_index = false;
+        writer& to = in.add_writer(1, how);
+        to.write(0, as_bytes("hello")).value();
+        calls.before = [&](std::string_view call, int64_t) {
+            return call == "write" && ++writes == failing ? -ENOSPC : 0;
+        };
+        const auto synced = to.sync();
+        is_refused = !synced.ok();
+        calls.before = nothing_fails;
+        EXPECT_EQ(is_refused ? synced.why().system_errno : ENOSPC, ENOSPC);
+        EXPECT_EQ(to.index().has_uncommitted(), is_refused);
+        EXPECT_EQ(tests::read_text(in), "hello");
+        ASSERT_TRUE(to.sync().ok());
+        to.write(5, as_bytes("!")).value();
+        EXPECT_EQ(tests::read_text(in), "hello!");
+        reader_options committed = tests::beside_writers();
+        committed.stops_at_commit = true;
+        EXPECT_EQ(tests::as_text(in.contents(committed)), "hello");
+    }
+    EXPECT_EQ(failing, 5) << "the record, the state, the commit, and the state that says so";
+}
+
 }  // namespace
 }  // namespace halcyon::logfs

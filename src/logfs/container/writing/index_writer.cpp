@@ -24,6 +24,7 @@ int index_writer::create(int directory, const char* path, const index_header& he
     salt_ = header.salt;
     salt_check_ = crc32c(bytes_of(salt_));
     broken_ = 0;
+    has_taken_back_ = false;
     reserved_blocks_ = 0;
     has_uncommitted_ = false;
     base_ = {};
@@ -57,6 +58,7 @@ int index_writer::write_head(const index_header& header) {
     std::memcpy(head + header_copy_at, &header, sizeof header);
     std::memcpy(head + state_slot_at(first.sequence), &first, sizeof first);
     if (!is_mapped_) std::memcpy(head_, head, block_bytes);
+    published_ = {state_, base_, runs_};
     return write_whole(calls_, fd_, head, 0);
 }
 
@@ -78,6 +80,9 @@ int index_writer::reserve_blocks(uint32_t blocks) {
 int index_writer::make_room() {
     if (broken_ != 0) [[unlikely]]
         return broken_;
+    if (has_taken_back_) [[unlikely]] {
+        if (const int done = read_block(); done != 0) return done;
+    }
     if (state_.end.used + room_ahead <= record_room) [[likely]]
         return 0;
     const uint32_t next = state_.end.block + 1;
@@ -183,7 +188,11 @@ int index_writer::publish() {
     passed("slot");
     sequence.store(state_.sequence, std::memory_order_release);
     passed("published");
-    return write_part(slot, static_cast<int64_t>(offset), sizeof state_);
+    if (is_mapped_) [[likely]]
+        return 0;
+    if (const int done = write_part(slot, static_cast<int64_t>(offset), sizeof state_); done != 0) return done;
+    published_ = {state_, base_, runs_};
+    return 0;
 }
 
 int index_writer::add_write(int64_t start, int64_t length, int64_t physical, int64_t now_ns) {
@@ -317,12 +326,35 @@ void index_writer::abandon() {
     fd_ = -1;
 }
 
-/// Nothing to do in a mapped file. What cannot be written may be there in part: nothing more is added behind it.
+/// Nothing to do in a mapped file. What finds no room is as if it had not begun. What else cannot be written may be
+/// there in part: nothing more is added behind it.
 int index_writer::write_part(const std::byte* from, int64_t offset, size_t bytes) {
     if (is_mapped_) return 0;
     const int done = write_whole(calls_, fd_, {from, bytes}, offset);
-    if (done != 0) broken_ = done;
+    if (done == -ENOSPC || done == -EDQUOT)
+        take_back();
+    else if (done != 0)
+        broken_ = done;
     return done;
+}
+
+/// What lies in the file behind the state that was published last is nobody's, and will be written over.
+void index_writer::take_back() {
+    state_ = published_.state;
+    state_.is_closed = 0;
+    base_ = published_.base;
+    runs_ = published_.runs;
+    has_uncommitted_ = has_taken_back_ = true;
+}
+
+/// That of the state, as far as its records go: the one in memory may go further, or be the next one.
+int index_writer::read_block() {
+    const size_t known = sizeof(block_header) + state_.end.used;
+    std::memset(window_, 0, block_bytes);
+    const int64_t bytes = read_whole(calls_, fd_, {window_, known}, block_at(state_.end.block));
+    if (bytes != static_cast<int64_t>(known)) return bytes < 0 ? static_cast<int>(bytes) : -EIO;
+    has_taken_back_ = false;
+    return 0;
 }
 
 }  // namespace halcyon::logfs

@@ -16,7 +16,7 @@ namespace halcyon::logfs {
 /// is written by a system call instead.
 ///
 /// One thread. -errno where something fails; then the dropping holds what it held before, and takes no more, unless it
-/// was make_room() that failed, or the sync of a commit.
+/// was make_room() that failed, or the sync of a commit, or there was no room on the device.
 class index_writer {
   public:
     explicit index_writer(file_calls& calls) : calls_(calls) {}
@@ -60,6 +60,8 @@ class index_writer {
     /// No record and no run lies behind this place.
     [[nodiscard]] bool ends_at(const stream_place& place) const { return state_.runs == 0 && state_.end == place; }
     [[nodiscard]] bool has_uncommitted() const { return has_uncommitted_; }
+    /// The last change found no room, and was taken back: it can be tried again.
+    [[nodiscard]] bool has_taken_back() const { return has_taken_back_; }
     [[nodiscard]] int64_t file_bytes() const { return block_at(state_.end.block) + block_used(); }
 
   private:
@@ -84,6 +86,8 @@ class index_writer {
     void note_change(const record& what);
     int publish();
     int write_part(const std::byte* from, int64_t offset, size_t bytes);
+    void take_back();
+    int read_block();
     void passed(const char* step) {
         if (calls_.watches_steps()) [[unlikely]]
             calls_.passed(step);
@@ -104,6 +108,13 @@ class index_writer {
     coding_base base_;
     run_builder runs_;
     state_slot state_{};  // but for its runs, which are in `runs_`, and its check
+    // Where it is written: what was published last.
+    struct {
+        state_slot state;
+        coding_base base;
+        run_builder runs;
+    } published_{};
+    bool has_taken_back_ = false;  // and the block in memory is not that of the state any more
 };
 
 }  // namespace halcyon::logfs

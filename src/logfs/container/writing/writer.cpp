@@ -215,7 +215,8 @@ result<int64_t> writer::write(int64_t offset, const iovec* parts, int count) {
         return index_failed("cannot add a write", done);
     data_bytes_ += written;
     has_unsynced_data_ = true;
-    // The write is there by now. An index that could not take the sum takes nothing more: the next call says so.
+    // The write is there by now. An index that could not take the sum takes it later, or nothing more: the next call
+    // says so.
     if (has_data_checks_) static_cast<void>(note_checks(parts, count, written));
     return written;
 }
@@ -277,7 +278,8 @@ int writer::note_checks(const iovec* parts, int count, int64_t bytes) {
 int writer::flush_check() {
     if (checker_.bytes() == 0) return 0;
     const int done = index_.add_check(checker_.bytes(), checker_.sum());
-    checker_.begin_next();
+    // Else it is added later, over all that follows, too.
+    if (done == 0) checker_.begin_next();
     return done;
 }
 
@@ -369,9 +371,9 @@ result<void> writer::sync() {
         if (!is_shared_ && !is_staged_) container_.note_index_named(data_name_.c_str());
         has_unsynced_names_ = false;
     }
-    sync_failed_ = index_.commit(realtime_ns());
-    if (sync_failed_ != 0) return index_failed("cannot sync", sync_failed_);
-    return {};
+    const int done = index_.commit(realtime_ns());
+    if (!index_.has_taken_back()) sync_failed_ = done;
+    return done == 0 ? result<void>() : index_failed("cannot sync", done);
 }
 
 /// Durable is what is in the container.
