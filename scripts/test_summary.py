@@ -1,10 +1,12 @@
-"""Sums up one `make test`: each skipped test with its reason, the slowest tests, every runner's results in one line.
+"""Sums up one `make test`: each skipped test with its reason, the slowest tests, the minutes of each part of the run,
+each failed test, every runner's results in one line. So the end of a log tells what failed.
 
 Usage: test_summary.py RESULTS [BUILD…]
 
-RESULTS holds JUnit files: `ctest-<preset>.xml` of ctest, any other of pytest, and `left-out.txt`, the names of tests
-that were not started because they need large extras or take long. A gtest program is one test to ctest; when it left
-its own report in BUILD/Testing/cases/<test>.xml, its cases are counted instead. Exit status 1 if anything failed.
+RESULTS holds JUnit files: `ctest-<preset>.xml` of ctest, any other of pytest; `left-out.txt`, the names of tests
+that were not started because they need large extras or take long; `parts.txt`, a line `SECONDS NAME` for each part of
+the run. A gtest program is one test to ctest; when it left its own report in BUILD/Testing/cases/<test>.xml, its cases
+are counted instead. Exit status 1 if anything failed.
 """
 
 import sys
@@ -117,17 +119,30 @@ def slowest(outcomes: list[Outcome]) -> list[Outcome]:
     return sorted(timed, key=lambda one: (-one.seconds, one.runner, one.name))[:SLOWEST]
 
 
+def minutes(results: Path) -> str:
+    """How long each part of the run took, and all of them; empty when nobody told."""
+    told = results / "parts.txt"
+    parts = [line.split(maxsplit=1) for line in told.read_text().splitlines()] if told.is_file() else []
+    if not parts:
+        return ""
+    of_all = sum(float(seconds) for seconds, _ in parts) / 60
+    return ", ".join(f"{name} {float(seconds) / 60:.1f}" for seconds, name in parts) + f"; in all {of_all:.1f}"
+
+
 def main(arguments: list[str]) -> int:
-    outcomes = collect(Path(arguments[0]), [Path(build) for build in arguments[1:]])
+    results = Path(arguments[0])
+    outcomes = collect(results, [Path(build) for build in arguments[1:]])
     of = {end: [o for o in outcomes if o.end == end] for end in ("passed", "failed", "skipped")}
-    for end in ("skipped", "failed"):
-        for outcome in of[end]:
-            why = f": {outcome.reason}" if outcome.reason else ""
-            print(f"{end}: [{outcome.runner}] {outcome.name}{why}")
+    for outcome in of["skipped"]:
+        print(f"skipped: [{outcome.runner}] {outcome.name}: {outcome.reason}")
     if longest := slowest(outcomes):
         print("slowest tests:")
     for outcome in longest:
         print(f"{outcome.seconds:9.2f} s  [{outcome.runner}] {outcome.name}")
+    if told := minutes(results):
+        print(f"minutes: {told}")
+    for outcome in of["failed"]:
+        print(f"failed: [{outcome.runner}] {outcome.name}")
     print(", ".join(f"{len(of[end])} {end}" for end in ("passed", "failed", "skipped")))
     return 1 if of["failed"] else 0
 

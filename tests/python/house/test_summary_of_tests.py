@@ -1,5 +1,6 @@
 """What `make test` prints last: every runner's results, and why tests were skipped."""
 
+from itertools import takewhile
 from pathlib import Path
 
 import pytest
@@ -117,9 +118,10 @@ TIMED_VIEWER = """<testsuites name="vitest tests"><testsuite name="src/shell.tes
 
 
 def listed(text: str) -> list[str]:
-    """The lines between `slowest tests:` and the last line, which sums up."""
+    """The lines behind `slowest tests:`, which begin with spaces."""
     lines = text.splitlines()
-    return lines[lines.index("slowest tests:") + 1 : -1] if "slowest tests:" in lines else []
+    behind = lines[lines.index("slowest tests:") + 1 :] if "slowest tests:" in lines else []
+    return list(takewhile(lambda line: line.startswith(" "), behind))
 
 
 def test_the_slowest_tests_of_all_runners_are_listed(
@@ -154,3 +156,25 @@ def test_reports_without_times_list_no_slowest_tests(results: Path, capsys: pyte
     (results / "pytest.xml").write_text(PYTEST)
     test_summary.main([str(results)])
     assert "slowest" not in capsys.readouterr().out
+
+
+def test_the_end_tells_how_long_each_part_took_and_what_failed(
+    results: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (results / "ctest-release.xml").write_text(TIMED_CTEST)
+    (results / "pytest.xml").write_text(PYTEST)
+    (results / "parts.txt").write_text("24 set-up\n546 build release\n3 tests that tell by a clock\n")
+    test_summary.main([str(results)])
+    assert capsys.readouterr().out.splitlines()[-5:] == [
+        "minutes: set-up 0.4, build release 9.1, tests that tell by a clock 0.1; in all 9.6",
+        "failed: [ctest-release] store",
+        "failed: [pytest] tests.a::test_three",
+        "failed: [pytest] tests.a::test_four",
+        "3 passed, 3 failed, 2 skipped",
+    ]
+
+
+def test_no_minutes_are_listed_where_nobody_told_them(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (results / "pytest.xml").write_text(PYTEST)
+    test_summary.main([str(results)])
+    assert "minutes" not in capsys.readouterr().out
