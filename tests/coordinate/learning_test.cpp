@@ -7,7 +7,7 @@
 namespace halcyon::coordinate {
 namespace {
 
-policy::application mover(uint64_t id) {
+policy::application application_number(uint64_t id) {
     policy::application made;
     made.id = id;
     made.state = policy::movement::moving;
@@ -60,7 +60,7 @@ TEST(learning, learns_no_speed_from_a_moment) {
 
 TEST(learning, takes_speeds_only_while_exactly_the_known_ones_moved) {
     side_by_side learned({.pairs = 64});
-    const std::vector<policy::application> both = {mover(1), mover(2)};
+    const std::vector<policy::application> both = {application_number(1), application_number(2)};
     learned.movers_changed(10);
     learned.report(1, both, 0.2, 9.9, 10.1);  // began before the other one
     EXPECT_EQ(learned.learned().observations(1, 2), 0U);
@@ -75,7 +75,7 @@ TEST(learning, takes_speeds_only_while_exactly_the_known_ones_moved) {
 
 TEST(learning, learns_how_a_pair_slows_each_other_down) {
     side_by_side learned({.pairs = 64});
-    const std::vector<policy::application> both = {mover(1), mover(2)};
+    const std::vector<policy::application> both = {application_number(1), application_number(2)};
     for (int i = 0; i < 200; ++i) {
         learned.report(1, both, 0.25, i, i + 1);
         learned.report(2, both, 0.8, i, i + 1);
@@ -135,7 +135,7 @@ TEST(learning, takes_no_interruption_for_long_after_which_nobody_was_to_have_the
 
 TEST(learning, infers_a_writer_without_halcyon_from_an_application_that_moves_alone) {
     side_by_side learned({.pairs = 64});
-    const std::vector<policy::application> one = {mover(1)};
+    const std::vector<policy::application> one = {application_number(1)};
     for (int i = 0; i < 64; ++i) learned.report(1, one, i % 2 == 0 ? 0.58 : 0.62, i, i + 1);
     EXPECT_NEAR(learned.unseen_share(), 0.4, 0.2 * 0.4);
     for (int i = 64; i < 400; ++i) learned.report(1, one, 1, i, i + 1);
@@ -144,7 +144,7 @@ TEST(learning, infers_a_writer_without_halcyon_from_an_application_that_moves_al
 
 TEST(learning, does_not_take_an_unseen_writer_for_interference) {
     side_by_side learned({.pairs = 64});
-    const std::vector<policy::application> both = {mover(1), mover(2)};
+    const std::vector<policy::application> both = {application_number(1), application_number(2)};
     int now = 0;
     for (; now < 100; ++now)
         for (const uint64_t id : {1, 2}) learned.report(id, both, 0.5, now, now + 1);
@@ -160,7 +160,7 @@ TEST(learning, compares_the_speeds_of_up_to_32_movers_and_knows_an_application_b
         SCOPED_TRACE(count);
         side_by_side learned({.pairs = 1U << 12U});
         std::vector<policy::application> all;
-        for (uint64_t id = 1; id <= count; ++id) all.push_back(mover(id));
+        for (uint64_t id = 1; id <= count; ++id) all.push_back(application_number(id));
         int now = 0;
         const auto report = [&](double of_expected) {
             for (const policy::application& one : all)
@@ -175,12 +175,12 @@ TEST(learning, compares_the_speeds_of_up_to_32_movers_and_knows_an_application_b
 
 TEST(learning, believes_a_pair_that_has_changed_when_no_unseen_writer_is_there_for_one_alone) {
     side_by_side learned({.pairs = 64});
-    const std::vector<policy::application> both = {mover(1), mover(2)};
+    const std::vector<policy::application> both = {application_number(1), application_number(2)};
     int now = 0;
     for (; now < 100; ++now)
         for (const uint64_t id : {1, 2}) learned.report(id, both, 0.5, now, now + 1);
     for (; now < 500; ++now) {
-        for (int i = 0; i < 4; ++i) learned.report(1, std::vector<policy::application>{mover(1)}, 1, now, now + 1);
+        for (int i = 0; i < 4; ++i) learned.report(1, std::vector<policy::application>{application_number(1)}, 1, now, now + 1);
         for (const uint64_t id : {1, 2}) learned.report(id, both, 0.25, now, now + 1);
     }
     EXPECT_NEAR(learned.learned().between(both[0], both[1]).first, 4, 0.8);
