@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "coordinate/coordinator/coordinator.hpp"
@@ -153,6 +154,15 @@ inline inform phase_of(uint64_t phase, double left_s = 1, int64_t bytes = int64_
     what.bytes_left = bytes;
     return what;
 }
+
+inline inform phase_on(std::vector<uint32_t> targets, uint64_t number = 1) {
+    inform what = phase_of(number);
+    what.targets = std::move(targets);
+    return what;
+}
+
+/// Bytes per second, for pass(): what nobody takes for a stall.
+constexpr int64_t fast = 1'000'000'000;
 
 inline progress moved_in(double over_s, int64_t bytes, uint64_t lease, int64_t under_way = 0) {
     progress what;

@@ -42,7 +42,7 @@ std::vector<double> waits_told(const conversation& c, const std::string& job) {
     return found;
 }
 
-constexpr int64_t fast = 100'000'000;
+constexpr int64_t bytes_per_s = 100'000'000;
 
 TEST(expected_waits, under_fcfs_are_for_all_that_came_before) {
     conversation c = begun(conversation::quick(policy::rule::fcfs), {{"A", 10}, {"B", 3}, {"C", 1}});
@@ -70,7 +70,7 @@ TEST(expected_waits, under_dynamic_are_in_the_order_that_is_decided) {
     EXPECT_NEAR(c.of("B").expected_wait_s, 3, 0.01);
     EXPECT_NEAR(waits_told(c, "C").back(), 1, 0.01);
     EXPECT_NEAR(waits_told(c, "B").back(), 1, 0.01) << "before C came";
-    c.pass(0.3, {"A", "B", "C"}, fast);
+    c.pass(0.3, {"A", "B", "C"}, bytes_per_s);
     EXPECT_NEAR(waits_told(c, "B").back(), 2.85, 0.15) << "with a heartbeat";
 }
 
@@ -81,7 +81,7 @@ TEST(expected_waits, under_dynamic_end_with_those_that_move_side_by_side) {
     EXPECT_TRUE(c.has_turn("A") && c.has_turn("B"));
     EXPECT_NEAR(c.of("C").expected_wait_s, 4, 0.05);
     EXPECT_NEAR(waits_told(c, "C").back(), 8, 0.05) << "at once, with no decision but the one that is made";
-    c.pass(0.3, {"A", "B", "C"}, fast);
+    c.pass(0.3, {"A", "B", "C"}, bytes_per_s);
     EXPECT_NEAR(waits_told(c, "C").back(), 3.85, 0.15) << "with a heartbeat";
 }
 
@@ -109,7 +109,7 @@ TEST(expected_waits, under_delay_end_as_soon_as_those_before_tolerate_it) {
     // 1 s of B's makes A need 11 s.
     c = begun(conversation::quick(policy::rule::delay), {{"A", 10}, {"B", 1}});
     EXPECT_LE(c.of("B").expected_wait_s, all_begin_within_s) << "until it shows how large it is";
-    c.pass(all_begin_within_s + 0.01, {"A", "B"}, fast);
+    c.pass(all_begin_within_s + 0.01, {"A", "B"}, bytes_per_s);
     EXPECT_TRUE(c.has_turn("B"));
 }
 
@@ -167,7 +167,7 @@ TEST(expected_waits, are_what_comes) {
                     c.say(one.job, release{1});
                     continue;
                 }
-                progress moved = moved_in(step_s, static_cast<int64_t>(step_s / movers * fast), c.lease[one.job]);
+                progress moved = moved_in(step_s, static_cast<int64_t>(step_s / movers * bytes_per_s), c.lease[one.job]);
                 moved.left_s = left_s[one.job];
                 moved.speed = 1 / movers;
                 c.say(one.job, moved);

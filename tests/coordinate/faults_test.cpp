@@ -7,8 +7,6 @@
 namespace halcyon::coordinate {
 namespace {
 
-constexpr int64_t fast = 1'000'000'000;
-
 TEST(faults, a_dead_holder_loses_its_turn_within_a_second) {
     conversation c = holder_and_waiter();
     c.break_off("A");

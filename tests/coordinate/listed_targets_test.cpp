@@ -1,17 +1,10 @@
 // Applications that list the storage targets of their phases.
 #include <numeric>
-#include <utility>
 
 #include "coordinate/conversation.hpp"
 
 namespace halcyon::coordinate {
 namespace {
-
-inform phase_on(std::vector<uint32_t> targets, uint64_t number = 1) {
-    inform what = phase_of(number);
-    what.targets = std::move(targets);
-    return what;
-}
 
 std::vector<uint32_t> from_to(uint32_t first, uint32_t last) {
     std::vector<uint32_t> made(last - first + 1);

@@ -6,7 +6,6 @@
 namespace halcyon::coordinate {
 namespace {
 
-constexpr int64_t fast = 1'000'000'000;
 constexpr uint64_t of_before = uint64_t{1} << 32U;  ///< epoch 1
 
 settings relearns(policy::rule rule) {

@@ -30,7 +30,7 @@ settings free_for_all() {
 }
 
 /// A has begun a phase on two nodes; the second one's agent is called A2.
-conversation two_nodes() {
+conversation begun_on_two_nodes() {
     conversation c(free_for_all());
     c.join("A");
     c.connect("A2");
@@ -42,7 +42,7 @@ conversation two_nodes() {
 TEST(speed_alone, adds_up_what_the_nodes_of_one_application_move_alone_by_the_time_of_all) {
     for (const int64_t of_first : {90, 50, 30}) {
         SCOPED_TRACE(of_first);
-        conversation c = two_nodes();
+        conversation c = begun_on_two_nodes();
         for (int i = 0; i < 20; ++i) {
             c.now_s += 0.125;
             c.say("A", moved_in(0.25, of_first * 250'000, c.lease["A"]));
@@ -58,7 +58,7 @@ TEST(speed_alone, adds_up_what_the_nodes_of_one_application_move_alone_by_the_ti
 
 TEST(speed_alone, knows_no_speed_alone_before_each_node_had_the_time_to_tell_of_its_part) {
     for (const double later_s : {0.0, 0.2}) {
-        conversation c = two_nodes();
+        conversation c = begun_on_two_nodes();
         c.now_s += 0.4;
         c.say("A", moved_in(0.25, 10'000'000, c.lease["A"]));
         c.now_s += later_s;
@@ -104,7 +104,7 @@ TEST(speed_alone, stays_known_where_one_more_node_has_told_of_a_moment_alone) {
 }
 
 TEST(speed_alone, takes_nodes_whose_calls_go_on_for_as_fast_as_those_that_are_known) {
-    conversation c = two_nodes();
+    conversation c = begun_on_two_nodes();
     for (int i = 0; i < 6; ++i) {
         c.now_s += 0.125;
         c.say("A", moved_in(0.125, 2'500'000, c.lease["A"]));

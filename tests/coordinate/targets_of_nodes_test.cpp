@@ -1,6 +1,5 @@
 // Storage targets of an application that has agents on several nodes.
 #include <algorithm>
-#include <utility>
 
 #include "coordinate/conversation.hpp"
 
@@ -19,12 +18,6 @@ conversation two_nodes_and_another_job() {
     c.join("B");
     for (const char* const node : {"A1", "A2"}) c.say(node, stopped{c.lease["A1"]});  // of its standing turn
     return c;
-}
-
-inform phase_on(std::vector<uint32_t> targets) {
-    inform what = phase_of(1);
-    what.targets = std::move(targets);
-    return what;
 }
 
 TEST(targets_of_nodes, are_all_those_of_their_application) {

@@ -9,13 +9,12 @@
 #include <random>
 
 #include "models/interference.hpp"
+#include "policy/every_rule.hpp"
 #include "policy/play.hpp"
 
 namespace halcyon::policy {
 namespace {
 
-constexpr std::array every_rule{rule::interfere,  rule::fcfs,   rule::interrupt, rule::delay,
-                                rule::fair_share, rule::set_10, rule::dynamic};
 constexpr std::array every_metric{metric::sum_of_times, metric::sum_of_interference_factors, metric::cpu_hours,
                                   metric::energy};
 

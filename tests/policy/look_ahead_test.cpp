@@ -6,13 +6,12 @@
 #include <map>
 #include <vector>
 
+#include "policy/every_rule.hpp"
 #include "policy/random_group.hpp"
 
 namespace halcyon::policy {
 namespace {
 
-constexpr std::array every_rule{rule::interfere,  rule::fcfs,   rule::interrupt, rule::delay,
-                                rule::fair_share, rule::set_10, rule::dynamic};
 constexpr size_t all_of_them = SIZE_MAX;
 
 settings how_decided(double starvation_s) {

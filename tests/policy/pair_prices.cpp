@@ -11,7 +11,7 @@ namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 /// Of costs: smaller gains are rounding.
-constexpr double tiny = 1e-9;
+constexpr double negligible = 1e-9;
 /// Part of a phase by which rows differ from what they stand for, so that few steps of the simplex method lead nowhere.
 constexpr double disturbed = 1e-5;
 /// Of a bound: lost to rounding.
@@ -142,15 +142,15 @@ bool pair_prices::enter_orders() {
         for (uint32_t j = 0; j < count_; ++j) {
             if (i == j) continue;
             const uint32_t early = row_of(i, j), late = row_of(j, i);
-            if (price[early] < -tiny) any = basis_.enter(entry(early, -1), 0, 0) || any;
+            if (price[early] < -negligible) any = basis_.enter(entry(early, -1), 0, 0) || any;
             if (i > j) continue;
             const double cost = cost_of_order(i, j);
-            if (price[late] - price[early] - cost > tiny)
+            if (price[late] - price[early] - cost > negligible)
                 any = basis_.enter(ordered(early, late), cost, 1 + early) || any;
         }
     }
     for (uint32_t p = 0; p + 1 < periods_; ++p)
-        if (price[row_of(p)] > tiny) any = basis_.enter(entry(row_of(p), 1), 0, 0) || any;
+        if (price[row_of(p)] > negligible) any = basis_.enter(entry(row_of(p), 1), 0, 0) || any;
     return any;
 }
 
@@ -168,7 +168,7 @@ bool pair_prices::enter_known() {
                 gain += entry * basis_.prices()[r];
                 norm += entry * entry;
             }
-            if (gain <= tiny * one.cost || gain * gain <= most_gain * norm) continue;
+            if (gain <= negligible * one.cost || gain * gain <= most_gain * norm) continue;
             most_gain = gain * gain / norm;
             best = &one;
         }
@@ -257,7 +257,7 @@ void pair_prices::find_columns() {
     for (uint32_t p = 0; p < periods_; ++p) {
         for (members set = there_[p]; set != 0; set = (set - 1) & there_[p]) {
             column one = priced(set, p, priced_before);
-            if (one.gain <= tiny * one.cost) continue;
+            if (one.gain <= negligible * one.cost) continue;
             // By the size of its entries, about.
             double norm = 0;
             for (members rest = set; rest != 0; rest &= rest - 1) {

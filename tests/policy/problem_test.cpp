@@ -19,7 +19,7 @@ problem problem_of(const std::vector<application>& all, double unseen_share = 0)
     return made;
 }
 
-application writer(double demand, double weight) {
+application waiting_writer(double demand, double weight) {
     application made;
     made.demand = demand;
     made.weight = weight;
@@ -34,7 +34,7 @@ TEST(speeds, of_saturating_applications_are_their_shares_of_all_weights) {
         std::vector<application> all;
         double weights = 0;
         for (int i = 0; i < 2 + k % 10; ++i) {
-            all.push_back(writer(1, some(random)));
+            all.push_back(waiting_writer(1, some(random)));
             weights += all.back().weight;
         }
         const problem made = problem_of(all);
@@ -46,7 +46,7 @@ TEST(speeds, of_saturating_applications_are_their_shares_of_all_weights) {
 }
 
 TEST(speeds, of_applications_that_fit_beside_one_another_are_full) {
-    const problem made = problem_of({writer(0.3, 1), writer(0.3, 5), writer(0.4, 2)});
+    const problem made = problem_of({waiting_writer(0.3, 1), waiting_writer(0.3, 5), waiting_writer(0.4, 2)});
     problem::values speed{};
     speeds_of(made, made.all(), speed);
     for (uint32_t i = 0; i < 3; ++i) EXPECT_DOUBLE_EQ(speed[i], 1);
@@ -55,14 +55,14 @@ TEST(speeds, of_applications_that_fit_beside_one_another_are_full) {
 
 TEST(speeds, never_take_more_than_all_of_the_bandwidth) {
     // Each two fit, all three do not.
-    const problem made = problem_of({writer(0.5, 1), writer(0.5, 1), writer(0.5, 1)});
+    const problem made = problem_of({waiting_writer(0.5, 1), waiting_writer(0.5, 1), waiting_writer(0.5, 1)});
     problem::values speed{};
     speeds_of(made, made.all(), speed);
     for (uint32_t i = 0; i < 3; ++i) EXPECT_NEAR(speed[i], 2.0 / 3, 1e-12);
 }
 
 TEST(speeds, beside_an_unseen_writer_share_the_rest) {
-    const problem made = problem_of({writer(1, 1), writer(1, 3), writer(0.25, 1)}, 0.5);
+    const problem made = problem_of({waiting_writer(1, 1), waiting_writer(1, 3), waiting_writer(0.25, 1)}, 0.5);
     problem::values speed{};
     speeds_of(made, 1, speed);
     EXPECT_DOUBLE_EQ(speed[0], 0.5);
@@ -75,7 +75,7 @@ TEST(speeds, beside_an_unseen_writer_share_the_rest) {
 
 TEST(speeds, beside_an_unseen_writer_are_not_raised_by_what_other_storage_bears) {
     interference learned({64, 1.0 / 16, 0});
-    std::vector<application> all{writer(1, 1), writer(1, 1), writer(1, 1)};
+    std::vector<application> all{waiting_writer(1, 1), waiting_writer(1, 1), waiting_writer(1, 1)};
     for (size_t i = 0; i < all.size(); ++i) all[i].id = i + 1;
     all[0].targets = {1};
     all[1].targets = all[2].targets = {2};
@@ -109,7 +109,7 @@ double gain(const problem& of) {
 
 TEST(overlaps, gain_beside_an_unseen_writer_that_slows_one_of_two_down_alone) {
     interference learned({64, 1.0 / 16, 0});
-    application large = writer(1, 1), small = writer(0.1, 1);
+    application large = waiting_writer(1, 1), small = waiting_writer(0.1, 1);
     large.id = 1;
     small.id = 2;
     learned.observe(large, small, 0.5);
@@ -124,7 +124,7 @@ TEST(overlaps, gain_beside_an_unseen_writer_that_slows_one_of_two_down_alone) {
 }
 
 TEST(speeds, on_disjoint_targets_do_not_change) {
-    std::vector<application> all{writer(1, 1), writer(1, 1), writer(1, 1)};
+    std::vector<application> all{waiting_writer(1, 1), waiting_writer(1, 1), waiting_writer(1, 1)};
     all[0].targets = {1, 2};
     all[1].targets = {3};
     all[2].targets = {2, 3};

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "file_text.hpp"
 #include "logfs/background/attended_container.hpp"
 #include "logfs/background/find_containers.hpp"
 #include "logfs/background/pace.hpp"
@@ -32,11 +33,7 @@ namespace {
 namespace fs = std::filesystem;
 using names = std::vector<std::string>;
 using tests::as_bytes;
-
-std::string file_text(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
-}
+using tests::file_text;
 
 /// Notes who asked for which bytes.
 class noted_turns final : public turn {

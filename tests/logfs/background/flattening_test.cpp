@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "file_text.hpp"
 #include "killed_at_change.hpp"
 #include "logfs/container/log_file.hpp"
 #include "logfs/container/tools/flatten.hpp"
@@ -24,11 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 using names = std::vector<std::string>;
 using tests::as_bytes;
-
-std::string file_text(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
-}
+using tests::file_text;
 
 class flattening_in_place : public ::testing::Test {
   protected:

@@ -17,6 +17,7 @@
 #include <thread>
 #include <vector>
 
+#include "for_writing.hpp"
 #include "logfs/container/directory/open_mark.hpp"
 #include "logfs/container/log_file.hpp"
 #include "logfs/container/reading/held_view.hpp"
@@ -29,13 +30,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using tests::as_bytes;
-
-opening for_writing() {
-    opening how;
-    how.may_write = true;
-    how.creates = true;
-    return how;
-}
+using tests::for_writing;
 
 class log_file_in_a_process : public ::testing::Test {
   protected:

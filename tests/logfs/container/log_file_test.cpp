@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "for_writing.hpp"
 #include "named_files.hpp"
 #include "plain_file.hpp"
 #include "temporary_folder.hpp"
@@ -21,13 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using tests::as_bytes;
-
-opening for_writing() {
-    opening how;
-    how.may_write = true;
-    how.creates = true;
-    return how;
-}
+using tests::for_writing;
 
 std::string text_of(log_file& from) {
     tests::bytes data(static_cast<size_t>(from.size().value()));
