@@ -41,20 +41,6 @@ list_handle creation_list(const encoding& how, std::span<const uint64_t> chunk, 
     return list;
 }
 
-/// What HDF5 needs for them: making its lists takes longer than making a dataset with them.
-struct dataset_kind {
-    hid_t stored_type = H5I_INVALID_HID;
-    space_handle space;
-    list_handle list;
-};
-
-dataset_kind kind_of(const dataset_shape& s) {
-    const hdf5_extents shape(s.shape);
-    return {s.how.precision == precision::half ? half_type() : type_of(s.how.type),
-            space_handle{check(H5Screate_simple(shape.rank, shape.values.data(), nullptr), "dataspace")},
-            creation_list(s.how, s.chunk, s.empty)};
-}
-
 std::vector<std::string> names_of(const std::vector<domain_rows>& datasets) {
     std::vector<std::string> names;
     names.reserve(datasets.size());
@@ -66,6 +52,19 @@ std::vector<std::string> names_of(const std::vector<domain_rows>& datasets) {
 
 /// What HDF5 has open.
 struct described_file::open_parts {
+    /// What HDF5 needs for datasets: making its lists takes longer than making a dataset with them.
+    struct dataset_kind {
+        hid_t stored_type = H5I_INVALID_HID;
+        space_handle space;
+        list_handle list;
+    };
+    static dataset_kind kind_of(const dataset_shape& s) {
+        const hdf5_extents shape(s.shape);
+        return {s.how.precision == precision::half ? half_type() : type_of(s.how.type),
+                space_handle{check(H5Screate_simple(shape.rank, shape.values.data(), nullptr), "dataspace")},
+                creation_list(s.how, s.chunk, s.empty)};
+    }
+
     file_handle file;
     group_handle own;
     std::optional<group_tree> groups;
@@ -103,7 +102,7 @@ void described_file::go_to(size_t set_index) {
         const domain_rows& set = datasets_[o.next_set];
         const hid_t group = o.groups->open("/" + set.var->name);
         if (o.shape.var != set.var) set_attributes(group, attributes_of(*job_.data, *set.var));
-        if (fit(o.shape, job_, set)) o.kind = kind_of(o.shape);
+        if (fit(o.shape, job_, set)) o.kind = open_parts::kind_of(o.shape);
         const std::string name = domain_name(set.domain, set.variant);
         o.dataset.reset();
         o.dataset = dataset_handle{check(H5Dcreate2(group, name.c_str(), o.kind.stored_type, o.kind.space.get(),
