@@ -19,7 +19,7 @@ using calls::call_record;
 using observe::trace::trace_reader;
 
 template <class Value>
-nb::object column(const std::vector<call_record>& records, Value call_record::*member) {
+nb::object values_of(const std::vector<call_record>& records, Value call_record::*member) {
     const size_t count = records.size();
     auto* values = new Value[count];
     for (size_t i = 0; i < count; ++i) values[i] = records[i].*member;
@@ -34,21 +34,21 @@ nb::dict chunk(const trace_reader& reader, size_t index) {
         records = reader.chunk(index);
     }
     nb::dict columns;
-    columns["start"] = column(records, &call_record::start);
-    columns["duration"] = column(records, &call_record::duration);
-    columns["wait"] = column(records, &call_record::wait);
-    columns["offset"] = column(records, &call_record::offset);
-    columns["bytes"] = column(records, &call_record::bytes);
-    columns["moved"] = column(records, &call_record::moved);
-    columns["result"] = column(records, &call_record::result);
-    columns["argument"] = column(records, &call_record::argument);
-    columns["file"] = column(records, &call_record::file);
-    columns["thread"] = column(records, &call_record::thread);
-    columns["number"] = column(records, &call_record::number);
-    columns["parent"] = column(records, &call_record::parent);
-    columns["function"] = column(records, &call_record::function);
-    columns["context"] = column(records, &call_record::context);
-    columns["error"] = column(records, &call_record::error);
+    columns["start"] = values_of(records, &call_record::start);
+    columns["duration"] = values_of(records, &call_record::duration);
+    columns["wait"] = values_of(records, &call_record::wait);
+    columns["offset"] = values_of(records, &call_record::offset);
+    columns["bytes"] = values_of(records, &call_record::bytes);
+    columns["moved"] = values_of(records, &call_record::moved);
+    columns["result"] = values_of(records, &call_record::result);
+    columns["argument"] = values_of(records, &call_record::argument);
+    columns["file"] = values_of(records, &call_record::file);
+    columns["thread"] = values_of(records, &call_record::thread);
+    columns["number"] = values_of(records, &call_record::number);
+    columns["parent"] = values_of(records, &call_record::parent);
+    columns["function"] = values_of(records, &call_record::function);
+    columns["context"] = values_of(records, &call_record::context);
+    columns["error"] = values_of(records, &call_record::error);
     return columns;
 }
 

@@ -110,7 +110,7 @@ void readlink(fuse_req_t request, fuse_ino_t number) {
 
 /// `make(folder)` creates what the name says as the system's calls do: not 0 and errno where it fails.
 template <class Make>
-void create(fuse_req_t request, fuse_ino_t parent, const char* name, Make make) {
+void make_entry(fuse_req_t request, fuse_ino_t parent, const char* name, Make make) {
     mounted& in = mount_of(request);
     node& folder = node_of(in, parent);
     place at;
@@ -127,7 +127,7 @@ void create(fuse_req_t request, fuse_ino_t parent, const char* name, Make make) 
 
 void mknod(fuse_req_t request, fuse_ino_t parent, const char* name, mode_t mode, dev_t device) {
     mounted& in = mount_of(request);
-    create(request, parent, name, [&](int folder) {
+    make_entry(request, parent, name, [&](int folder) {
         if (!S_ISREG(mode) || !in.options.new_files_are_containers) return ::mknodat(folder, name, mode, device);
         const std::string path = in.nodes.path_of(node_of(in, parent)) + "/" + name;
         const auto made = with_room(in, [&] { return in.containers.create(folder, name, mode & 07777, path); });
@@ -137,11 +137,11 @@ void mknod(fuse_req_t request, fuse_ino_t parent, const char* name, mode_t mode,
 }
 
 void mkdir(fuse_req_t request, fuse_ino_t parent, const char* name, mode_t mode) {
-    create(request, parent, name, [&](int folder) { return ::mkdirat(folder, name, mode); });
+    make_entry(request, parent, name, [&](int folder) { return ::mkdirat(folder, name, mode); });
 }
 
 void symlink(fuse_req_t request, const char* target, fuse_ino_t parent, const char* name) {
-    create(request, parent, name, [&](int folder) { return ::symlinkat(target, folder, name); });
+    make_entry(request, parent, name, [&](int folder) { return ::symlinkat(target, folder, name); });
 }
 
 void link(fuse_req_t request, fuse_ino_t number, fuse_ino_t new_parent, const char* new_name) {
@@ -156,7 +156,7 @@ void link(fuse_req_t request, fuse_ino_t number, fuse_ino_t new_parent, const ch
         return;
     }
     const std::string path = "/proc/self/fd/" + std::to_string(at->get());
-    create(request, new_parent, new_name,
+    make_entry(request, new_parent, new_name,
            [&](int folder) { return ::linkat(AT_FDCWD, path.c_str(), folder, new_name, AT_SYMLINK_FOLLOW); });
 }
 

@@ -38,7 +38,7 @@ void select(const space_handle& space, const std::vector<int64_t>& start, const 
     check(H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, from.data(), nullptr, n.data(), nullptr), "selection");
 }
 
-int64_t product(const std::vector<int64_t>& shape) {
+int64_t value_count(const std::vector<int64_t>& shape) {
     int64_t n = 1;
     for (const int64_t v : shape) n *= v;
     return n;
@@ -100,7 +100,7 @@ list_handle mapping(const view_variable& v) {
     return list;
 }
 
-void describe(hid_t dataset, const view_variable& v) {
+void write_description(hid_t dataset, const view_variable& v) {
     const stored_variable& d = v.description;
     if (!d.unit.empty()) set_attribute(dataset, "units", d.unit);
     if (!d.description.empty()) set_attribute(dataset, "long_name", d.description);
@@ -140,7 +140,7 @@ void write_variable(hid_t file, const view_plan& plan, const view_variable& v,
         check(H5DSattach_scale(dataset.get(), scales[v.dimensions[axis]].get(), static_cast<unsigned>(axis)),
               "/" + v.path + ": attach " + plan.dimensions[v.dimensions[axis]].path);
     }
-    describe(dataset.get(), v);
+    write_description(dataset.get(), v);
 }
 
 }  // namespace
@@ -155,7 +155,7 @@ std::vector<std::byte> read_array(const view_variable& v, const std::string& fol
     register_zstd_filter();
     const scalar_type type = v.description.type;
     const std::vector<std::byte> fill = fill_value(type);
-    std::vector<std::byte> values(static_cast<size_t>(product(v.shape)) * fill.size());
+    std::vector<std::byte> values(static_cast<size_t>(value_count(v.shape)) * fill.size());
     for (size_t at = 0; at < values.size(); at += fill.size())
         std::memcpy(values.data() + at, fill.data(), fill.size());
     for (const piece& p : v.pieces) {

@@ -47,7 +47,7 @@ std::string number_format(scalar_type type) {
            std::to_string(size_of(type)) + "\"";
 }
 
-shape_list space_shape(const view_variable& v) {
+shape_list drawn_shape(const view_variable& v) {
     return {v.shape.begin() + (v.description.time_varying ? 1 : 0), v.shape.end()};
 }
 
@@ -99,9 +99,9 @@ class xdmf_writer {
                 g.nodes.push_back(g.lines.back()->size);
             } else if (mesh.type == "curvilinear") {
                 const view_variable* points = find(name);
-                if (points == nullptr || space_shape(*points).size() != mesh.coordinates.size()) return;
+                if (points == nullptr || drawn_shape(*points).size() != mesh.coordinates.size()) return;
                 g.points.push_back(points);
-                g.nodes = space_shape(*points);
+                g.nodes = drawn_shape(*points);
             } else {
                 return;
             }
@@ -110,7 +110,7 @@ class xdmf_writer {
     }
 
     void place(const view_variable& v) {
-        const shape_list shape = space_shape(v);
+        const shape_list shape = drawn_shape(v);
         if (!v.placed_whole || (shape.size() != 2 && shape.size() != 3)) return;
         if (v.path.find_first_of(":|") != std::string::npos) return;  // what separates file, array and selection
         for (grid& g : grids_) {
@@ -187,7 +187,7 @@ class xdmf_writer {
     /// One time step of an array is selected by `|start:stride:count:whole` behind its name. ParaView's readers skip
     /// arrays that are selected by an item of type HyperSlab: they ask for the type of a selection before they read it.
     void write_data(const view_variable& v, size_t time) {
-        out_ << "<DataItem Dimensions=\"" << joined(space_shape(v)) << "\" " << number_format(v.description.type)
+        out_ << "<DataItem Dimensions=\"" << joined(drawn_shape(v)) << "\" " << number_format(v.description.type)
              << " Format=\"HDF\">" << xml(view_) << ":/" << xml(v.path);
         if (v.description.time_varying) {
             shape_list start(v.shape.size(), 0);
