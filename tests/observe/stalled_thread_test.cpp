@@ -127,6 +127,7 @@ class subject {
 /// What is in the trace of such a process.
 struct outcome {
     bool stopped = false;  ///< before the victim's record was appended
+    int64_t steps = 0;     ///< that it made until it was stopped, or done
     int64_t victims = 0;
     int64_t kept = 0;  ///< different records of others
     int64_t copies = 0;
@@ -164,7 +165,7 @@ class stalled_thread : public testing::Test {
         const pid_t victim = shared_->victim;
         int status = 0;
         EXPECT_EQ(waitpid(victim, &status, __WALL), victim);
-        for (int64_t step = 0; step < steps && !shared_->victim_is_done; ++step) {
+        for (; found.steps < steps && !shared_->victim_is_done && !HasFailure(); ++found.steps) {
             EXPECT_EQ(ptrace(PTRACE_SINGLESTEP, victim, 0, 0), 0);
             EXPECT_EQ(waitpid(victim, &status, __WALL), victim);
         }
@@ -181,16 +182,7 @@ class stalled_thread : public testing::Test {
     }
 
     /// The number of instructions after which it is done.
-    int64_t steps_until_done(int64_t before) {
-        int64_t steps = 64;
-        while (stopped_after(steps, before, flushed::after).stopped) steps *= 2;
-        int64_t least = steps / 2;
-        while (steps - least > 1) {
-            const int64_t middle = (steps + least) / 2;
-            (stopped_after(middle, before, flushed::after).stopped ? least : steps) = middle;
-        }
-        return steps;
-    }
+    int64_t steps_until_done(int64_t before) { return stopped_after(INT64_MAX, before, flushed::after).steps; }
 
     static void read(const std::string& path, outcome& found) {
         const trace_reader reader(path);
