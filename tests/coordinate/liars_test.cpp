@@ -7,6 +7,7 @@
 #include <map>
 
 #include "coordinate/simulated_storage.hpp"
+#include "instances.hpp"
 
 namespace halcyon::coordinate {
 namespace {
@@ -35,7 +36,7 @@ std::vector<simulated> honest_ones() {
 }
 
 /// Mean over so many runs: one loss of 5 s by chance at a bad time is much of a single run.
-double honest_slow_down(policy::rule rule, const std::vector<simulated>& others, uint32_t seeds = 20) {
+double honest_slow_down(policy::rule rule, const std::vector<simulated>& others, uint32_t seeds = instances(10, 20)) {
     std::vector<simulated> all = honest_ones();
     all.insert(all.end(), others.begin(), others.end());
     double sum = 0;
@@ -103,16 +104,21 @@ TEST_P(liars, who_are_about_to_end_all_the_time_and_say_that_they_hardly_move) {
     expect_within(0.1, honest_slow_down(GetParam(), {one}), slow_down_beside_the_truth(GetParam()));
 }
 
+/// Whoever has to wait for one that does nothing waits for seconds: means of fewer runs differ by more than the bound.
+constexpr uint32_t seeds_of_stalls = 20;
+
 TEST_P(liars, who_take_the_turn_and_do_nothing) {
     simulated one = liar();
     one.stalls = true;
-    expect_within(0.1, honest_slow_down(GetParam(), {one}), honest_slow_down(GetParam(), {}));
+    expect_within(0.1, honest_slow_down(GetParam(), {one}, seeds_of_stalls),
+                  honest_slow_down(GetParam(), {}, seeds_of_stalls));
 }
 
 TEST_P(liars, who_take_the_turn_and_say_that_a_call_is_under_way) {
     simulated one = liar();
     one.stalls = one.says_calls = true;
-    expect_within(0.1, honest_slow_down(GetParam(), {one}), honest_slow_down(GetParam(), {}));
+    expect_within(0.1, honest_slow_down(GetParam(), {one}, seeds_of_stalls),
+                  honest_slow_down(GetParam(), {}, seeds_of_stalls));
 }
 
 TEST_P(liars, who_show_leases_that_they_have_invented) {
@@ -141,7 +147,8 @@ TEST_P(liars, of_whom_one_user_has_registered_hundreds) {
         one.stalls = true;
         many.push_back(one);
     }
-    expect_within(0.1, honest_slow_down(GetParam(), many, 8), honest_slow_down(GetParam(), {}, 8));
+    const uint32_t seeds = instances(3, 8);
+    expect_within(0.1, honest_slow_down(GetParam(), many, seeds), honest_slow_down(GetParam(), {}, seeds));
 }
 
 }  // namespace

@@ -4,9 +4,9 @@
 
 #include <numeric>
 
+#include "instances.hpp"
 #include "policy/brute_force.hpp"
 #include "policy/decide.hpp"
-#include "policy/instances.hpp"
 #include "policy/pair_prices.hpp"
 #include "policy/random_group.hpp"
 

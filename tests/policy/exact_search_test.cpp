@@ -4,9 +4,9 @@
 
 #include <limits>
 
+#include "instances.hpp"
 #include "policy/bounded_enumeration.hpp"
 #include "policy/brute_force.hpp"
-#include "policy/instances.hpp"
 #include "policy/random_problem.hpp"
 
 namespace halcyon::policy {

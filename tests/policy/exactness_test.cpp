@@ -3,10 +3,10 @@
 
 #include <bit>
 
+#include "instances.hpp"
 #include "policy/bounded_enumeration.hpp"
 #include "policy/brute_force.hpp"
 #include "policy/defined_groups.hpp"
-#include "policy/instances.hpp"
 
 namespace halcyon::policy {
 namespace {

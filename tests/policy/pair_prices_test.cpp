@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "instances.hpp"
 #include "policy/brute_force.hpp"
-#include "policy/instances.hpp"
 #include "policy/random_group.hpp"
 #include "policy/random_problem.hpp"
 

@@ -1,13 +1,14 @@
 // The bounds of the next phase, in ten patterns of phases and pauses on a clock that only the test moves.
 #include <gtest/gtest.h>
 
+#include "instances.hpp"
 #include "predict/patterned_process.hpp"
 
 namespace halcyon::tests {
 namespace {
 
 pattern_outcomes outcomes_of(const std::string& name, double& range) {
-    constexpr uint64_t seeds = 10;
+    const uint64_t seeds = instances(4, 10);
     pattern_outcomes found;
     double ranges = 0, count = 0;
     for (uint64_t seed = 1; seed <= seeds; ++seed)

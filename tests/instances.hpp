@@ -3,11 +3,12 @@
 #include <cstdint>
 #include <cstdlib>
 
-namespace halcyon::policy {
+namespace halcyon {
 
-/// Of how many instances a test compares the least cost: `all` in policy_proofs_test, `some` in policy_test.
+/// How many instances a test looks at: `some` in `make test`, `all` in `make test-full` (halcyon_all_instances of
+/// tests/CMakeLists.txt).
 inline uint32_t instances(uint32_t some, uint32_t all) {
     return std::getenv("HALCYON_ALL_INSTANCES") != nullptr ? all : some;
 }
 
-}  // namespace halcyon::policy
+}  // namespace halcyon
