@@ -339,10 +339,11 @@ def test_working_directories_that_change_under_threads(directory: Path, how: lis
     assert asked == {f"{directory}/{name}/of_{name}": 300 for name in ("first", "second")}
 
 
+@pytest.mark.parametrize("jumps", [1000, pytest.param(3000, marks=pytest.mark.full)])
 @pytest.mark.parametrize("coder", ["coder", "no coder"])
-def test_jumps_out_of_the_recorder_itself(directory: Path, coder: str) -> None:
+def test_jumps_out_of_the_recorder_itself(directory: Path, coder: str, jumps: int) -> None:
     """Whatever of ours they leave, nothing of it stays locked or half written."""
-    program: list[Any] = [compiled("jumps_anywhere.c", directory.parent), directory, 3000]
+    program: list[Any] = [compiled("jumps_anywhere.c", directory.parent), directory, jumps]
     if coder == "no coder":
         program.insert(0, compiled("no_more_threads.c", directory.parent))
     run = recorded(program, directory.parent / "run", buffer="1 MiB")
@@ -351,6 +352,6 @@ def test_jumps_out_of_the_recorder_itself(directory: Path, coder: str) -> None:
     writes = sum(c["call"] == "write" and c["moved"] == 1 for c in run.calls)
     told = run.absences()
     # A write that was left may have been made, and is not known to the program either.
-    assert writes <= written + 3000
+    assert writes <= written + jumps
     assert writes + told["calls of signal handlers, or between vfork and exec"] + told["calls"] >= written, told
-    assert told["calls"] < 100, told  # a jump in the very moment at which a slot is taken
+    assert told["calls"] < jumps / 25, told  # a jump in the very moment at which a slot is taken

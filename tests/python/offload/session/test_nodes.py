@@ -33,9 +33,9 @@ def test_each_node_has_its_own_server_and_files(two_node_case: Case) -> None:
 
 
 def test_readers_of_the_view_never_see_fill_while_a_node_is_late(two_node_case: Case) -> None:
-    """The server of node 1 stands still for ten seconds and node 0 goes on publishing; readers poll with xarray."""
+    """The server of node 1 stands still for seconds and node 0 goes on publishing; readers poll with xarray."""
     two_node_case.configure(store=", view-interval: 20 ms, iterations-per-file: 5")
-    run = two_node_case.start("iterations=400", "pause_ms=30")
+    run = two_node_case.start("iterations=400", "pause_ms=10")
     view = two_node_case.output / "tiny.h5"
     wait_for(view.exists, what="a first view")
     late = two_node_case.server_process("n0001")
