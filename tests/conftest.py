@@ -1,4 +1,4 @@
-"""Tests that need large extras are skipped, visibly, unless pytest is called with --full."""
+"""Tests that need large extras or take long are skipped, visibly, unless pytest is called with --full."""
 
 import gc
 import signal
@@ -8,7 +8,7 @@ import pytest
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--full", action="store_true", help="run the tests that need large extras, too")
+    parser.addoption("--full", action="store_true", help="run the tests that need large extras or take long, too")
     parser.addoption(
         "--build",
         metavar="PRESET",
@@ -19,7 +19,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if config.getoption("--full"):
         return
-    skip = pytest.mark.skip(reason="needs large extras: make test-full")
+    skip = pytest.mark.skip(reason="needs large extras, or takes long: make test-full")
     for item in items:
         if item.get_closest_marker("full"):
             item.add_marker(skip)
