@@ -3,7 +3,7 @@
 import os
 import signal
 import subprocess
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -23,11 +23,21 @@ PROGRAMS = (
 SOURCES = Path(__file__).resolve().parents[2] / "calls"
 
 
+_known_programs: dict[tuple[str, ...], bytes] = {}
+"""By how they were compiled: many tests run the same one."""
+
+
 def compiled(source: str, folder: Path, *options: str, compiler: str = "gcc") -> Path:
     """The program of tests/calls/<source>, in `folder`."""
     program = folder / (Path(source).stem + "".join(options).replace("/", "_").replace("-", "_"))
-    words = [compiler, "-O1", "-g", "-w", "-pthread", str(SOURCES / source), "-o", str(program), *options]
-    subprocess.run(words, check=True)
+    words = (compiler, "-O1", "-g", "-w", "-pthread", str(SOURCES / source))
+    how = (*words, *options)
+    if how in _known_programs:
+        program.write_bytes(_known_programs[how])
+        program.chmod(0o755)
+    else:
+        subprocess.run([*words, "-o", str(program), *options], check=True)
+        _known_programs[how] = program.read_bytes()
     return program
 
 
@@ -60,8 +70,15 @@ class Run:
             call["path"] = self.paths.get(call["file"], "")
         return calls
 
+    @cached_property
+    def _calls_by_path(self) -> dict[str, list[dict[str, Any]]]:
+        found = defaultdict(list)
+        for call in self.calls:
+            found[call["path"]].append(call)
+        return found
+
     def calls_on(self, path: Path | str) -> list[dict[str, Any]]:
-        return [call for call in self.calls if call["path"] == str(path)]
+        return list(self._calls_by_path.get(str(path), []))
 
     def moved(self, path: Path | str, kind: str) -> int:
         """Between file and process, by calls at the lowest level."""

@@ -9,7 +9,8 @@ from strace_comparison import INSIDE_MAPPED_STREAM, INSIDE_STATIC_PROGRAM, Compa
 
 from halcyon.layers.preload import find_library
 
-OPTIMISATIONS = ["-O0", "-O1", "-O2", "-O3"]
+_full = pytest.mark.full
+OPTIMISATIONS = ["-O0", pytest.param("-O1", marks=_full), "-O2", pytest.param("-O3", marks=_full)]
 CHECKS = ["-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=2"]
 
 
