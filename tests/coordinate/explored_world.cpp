@@ -336,13 +336,13 @@ void world::apply(const action& which) {
     switch (which.what) {
         case kind::to_agent: {
             const from_coordinator message = by.in.front();
-            by.in.pop_front();
+            by.in.erase(by.in.begin());
             heard(one, which.storage, message);
             break;
         }
         case kind::to_coordinator: {
             const to_coordinator message = by.out.front();
-            by.out.pop_front();
+            by.out.erase(by.out.begin());
             told_[which.storage].received(by.connection, message, now_s_);
             settle(which.storage);
             break;

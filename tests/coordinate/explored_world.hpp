@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <string>
 #include <vector>
@@ -64,8 +63,9 @@ class world {
     /// Of an agent to one coordinator.
     struct link {
         connection_id connection = 0;
-        std::deque<from_coordinator> in;
-        std::deque<to_coordinator> out;
+        /// Vectors, since most are empty: each state is copied, and an empty deque has memory.
+        std::vector<from_coordinator> in;
+        std::vector<to_coordinator> out;
         uint64_t phase = 0;  ///< number of the latest
         bool in_phase = false;
         bool may_move = false;
