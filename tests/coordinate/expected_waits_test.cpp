@@ -167,7 +167,8 @@ TEST(expected_waits, are_what_comes) {
                     c.say(one.job, release{1});
                     continue;
                 }
-                progress moved = moved_in(step_s, static_cast<int64_t>(step_s / movers * bytes_per_s), c.lease[one.job]);
+                progress moved =
+                    moved_in(step_s, static_cast<int64_t>(step_s / movers * bytes_per_s), c.lease[one.job]);
                 moved.left_s = left_s[one.job];
                 moved.speed = 1 / movers;
                 c.say(one.job, moved);

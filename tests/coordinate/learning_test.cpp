@@ -180,7 +180,8 @@ TEST(learning, believes_a_pair_that_has_changed_when_no_unseen_writer_is_there_f
     for (; now < 100; ++now)
         for (const uint64_t id : {1, 2}) learned.report(id, both, 0.5, now, now + 1);
     for (; now < 500; ++now) {
-        for (int i = 0; i < 4; ++i) learned.report(1, std::vector<policy::application>{application_number(1)}, 1, now, now + 1);
+        for (int i = 0; i < 4; ++i)
+            learned.report(1, std::vector<policy::application>{application_number(1)}, 1, now, now + 1);
         for (const uint64_t id : {1, 2}) learned.report(id, both, 0.25, now, now + 1);
     }
     EXPECT_NEAR(learned.learned().between(both[0], both[1]).first, 4, 0.8);

@@ -157,7 +157,7 @@ void link(fuse_req_t request, fuse_ino_t number, fuse_ino_t new_parent, const ch
     }
     const std::string path = "/proc/self/fd/" + std::to_string(at->get());
     make_entry(request, new_parent, new_name,
-           [&](int folder) { return ::linkat(AT_FDCWD, path.c_str(), folder, new_name, AT_SYMLINK_FOLLOW); });
+               [&](int folder) { return ::linkat(AT_FDCWD, path.c_str(), folder, new_name, AT_SYMLINK_FOLLOW); });
 }
 
 void unlink(fuse_req_t request, fuse_ino_t parent, const char* name) {
