@@ -18,7 +18,13 @@ function oneOfEach(): Calls {
     const timeline = {
         processes: [{ process: 0, rank: 0, host: null }],
         levels: ["posix"],
-        functions: FUNCTIONS.map(([call, kind]) => ({ call, kind, level: "posix", setup: false })),
+        functions: FUNCTIONS.map(([call, kind]) => ({
+            call,
+            kind,
+            level: "posix",
+            setup: false,
+        })),
+        log_paths: { "-2": "/scratch/ckpt/hostdir.0/data" },
     } as unknown as Timeline;
     return {
         timeline,
@@ -53,4 +59,11 @@ test("what else a call names is told by what it is", () => {
         [["range", "4.10 kB"]],
         [],
     ]);
+});
+
+test("a call below a log names the log's own file", () => {
+    const calls = oneOfEach();
+    calls.file[0] = -2;
+    const files = FUNCTIONS.map((_, call) => describeCall(calls, call, []).lines.find(([name]) => name === "file"));
+    expect(files).toEqual([["file", "/scratch/ckpt/hostdir.0/data"], undefined, undefined, undefined, undefined]);
 });
