@@ -186,40 +186,42 @@ TEST(writer_index, its_head_is_there_whole_or_not_at_all) {
     }
 }
 
-TEST(writer_checks, that_cannot_be_added_take_nothing_back) {
-    int writes = 0;
-    tests::watched_files calls;
-    open_container in(calls);
-    writer_options how;
-    how.has_data_checks = true;
-    how.may_map_index = false;
-    writer& to = in.add_writer(1, how);
-    const std::string data(100000, 'x');
-    // The data, the state, and then the record of their sum.
-    calls.before = [&](std::string_view call, int64_t) { return call == "write" && ++writes == 3 ? -EIO : 0; };
-    EXPECT_EQ(to.write(0, as_bytes(data)).value(), 100000);
+/// Writes the data, the state, and then the record of their sum, which is refused.
+class writer_checks : public ::testing::Test {
+  protected:
+    writer& write_and_refuse_sum(int why) {
+        writer_options how;
+        how.has_data_checks = true;
+        how.may_map_index = false;
+        writer& to = in_.add_writer(1, how);
+        calls_.before = [this, why](std::string_view call, int64_t) {
+            return call == "write" && ++writes_ == 3 ? -why : 0;
+        };
+        EXPECT_EQ(to.write(0, as_bytes(data_)).value(), 100000);
+        return to;
+    }
+
+    const std::string data_ = std::string(100000, 'x');
+    int writes_ = 0;
+    tests::watched_files calls_;
+    open_container in_{calls_};
+};
+
+TEST_F(writer_checks, that_cannot_be_added_take_nothing_back) {
+    writer& to = write_and_refuse_sum(EIO);
     EXPECT_EQ(to.write(100000, as_bytes("more")).why().system_errno, EIO);
-    EXPECT_EQ(writes, 3);
-    EXPECT_EQ(tests::read_text(in), data);
+    EXPECT_EQ(writes_, 3);
+    EXPECT_EQ(tests::read_text(in_), data_);
 }
 
-TEST(writer_checks, that_find_no_room_are_added_later) {
-    int writes = 0;
-    tests::watched_files calls;
-    open_container in(calls);
-    writer_options how;
-    how.has_data_checks = true;
-    how.may_map_index = false;
-    writer& to = in.add_writer(1, how);
-    const std::string data(100000, 'x');
-    calls.before = [&](std::string_view call, int64_t) { return call == "write" && ++writes == 3 ? -ENOSPC : 0; };
-    EXPECT_EQ(to.write(0, as_bytes(data)).value(), 100000);
+TEST_F(writer_checks, that_find_no_room_are_added_later) {
+    writer& to = write_and_refuse_sum(ENOSPC);
     EXPECT_EQ(to.write(100000, as_bytes("more")).value(), 4);
     ASSERT_TRUE(to.sync().ok());
     reader_options verifying = tests::beside_writers();
     verifying.verifies_data = true;
-    EXPECT_EQ(tests::as_text(in.contents(verifying)), data + "more");
-    const auto from = in.new_reader(verifying);
+    EXPECT_EQ(tests::as_text(in_.contents(verifying)), data_ + "more");
+    const auto from = in_.new_reader(verifying);
     from->reload().value();
     EXPECT_EQ(from->checks().summed(0), 100004);
 }

@@ -128,7 +128,7 @@ def test_an_otf2_archive_with_flipped_bits_is_refused_or_read(archive: Path, tmp
     refused_or_read(copy, tmp_path)
 
 
-@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_damaged_traces_of_recorder_and_dftracer_are_refused_or_read(tmp_path: Path, data: st.DataObject) -> None:
     source = data.draw(st.sampled_from(["recorder/mpi", "recorder/posix-text", "dftracer"]))

@@ -119,7 +119,7 @@ def test_a_file_that_was_cut_off_is_named_with_its_end(small_dataset: Path) -> N
         Dataset.open(small_dataset)
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_no_flipped_bit_goes_unnoticed(small_dataset: Path, data: st.DataObject) -> None:
     names = sorted(str(path.relative_to(small_dataset)) for path in small_dataset.rglob("*.*"))

@@ -76,7 +76,7 @@ def obviously(rows: list[Row]) -> list[Row]:
     return rows
 
 
-@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=process_calls())
 def test_derived_columns_are_those_of_the_slow_way(duckdb: Engine, tmp_path: Path, rows: list[Row]) -> None:
     found = derived(duckdb, tmp_path, rows)

@@ -174,13 +174,15 @@ def test_files_of_fortran(directory: Path) -> None:
     assert run.moved(directory / "direct", "write") == 80_000
 
 
-def test_hundreds_of_short_processes(directory: Path) -> None:
+@pytest.mark.parametrize("count", [300, pytest.param(1000, marks=pytest.mark.full)])
+def test_many_short_processes(directory: Path, count: int) -> None:
     run = recorded(
-        ["bash", "-c", f"for i in $(seq 300); do (echo $i > {directory}/f$i); done"], directory.parent / "run"
+        ["bash", "-c", f"for i in $(seq {count}); do (echo $i > {directory}/f$i); done"], directory.parent / "run"
     )
     assert run.code == 0, run.complaints
-    assert sum(run.moved(directory / f"f{i}", "write") for i in range(1, 301)) == 9 * 2 + 90 * 3 + 201 * 4
-    assert len(run.rows("processes")) == 303  # the shells, and seq
+    numbers = range(1, count + 1)
+    assert sum(run.moved(directory / f"f{i}", "write") for i in numbers) == sum(len(f"{i}\n") for i in numbers)
+    assert len(run.rows("processes")) == count + 3  # the shells, and seq
 
 
 def _static_program(folder: Path) -> Path:

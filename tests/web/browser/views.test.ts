@@ -23,8 +23,10 @@ describeInBrowser("every view", () => {
     );
 
     test.each([
+        [1280, "light"],
         [1280, "dark"],
         [800, "light"],
+        [800, "dark"],
     ] as const)("fits %i pixels, %s", async (width, scheme) => {
         const { page, complaints } = await openPage("checkpoints", {
             width,
