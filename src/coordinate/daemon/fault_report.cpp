@@ -8,10 +8,11 @@ namespace halcyon::coordinate {
 namespace {
 
 constexpr int64_t pause_ns = 10'000'000'000;
+constexpr int64_t between_looks_ns = 250'000'000;  // it takes as long as to understand a message
 
 }  // namespace
 
-/// A name is looked at only where its count has changed: this is done behind each message.
+/// A name is looked at only where its count has changed.
 template <class Counts>
 void fault_report::look(std::vector<double>& told, const Counts& now, std::string& text) {
     size_t i = 0;
@@ -30,7 +31,7 @@ std::string fault_report::news(const counts& of_machine, const daemon_counts& of
     std::string text;
     look(of_machine_, of_machine, text);
     look(of_daemon_, of_daemon, text);
-    if (!text.empty()) next_ns_ = now_ns + pause_ns;
+    next_ns_ = now_ns + (text.empty() ? between_looks_ns : pause_ns);
     return text;
 }
 

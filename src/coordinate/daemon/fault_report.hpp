@@ -13,7 +13,7 @@ namespace halcyon::coordinate {
 /// of it, every 10 s at most, whatever clients do.
 class fault_report {
   public:
-    /// Empty: nothing new, or it is too early.
+    /// Empty: nothing new, or it is too early: it looks four times a second.
     std::string news(const counts& of_machine, const daemon_counts& of_daemon, int64_t now_ns);
     /// Another state machine counts from 0.
     void begin_epoch() { of_machine_.clear(); }

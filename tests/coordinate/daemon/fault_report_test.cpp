@@ -24,5 +24,14 @@ TEST(fault_report, says_what_is_new_and_nothing_of_a_count_that_has_fallen) {
     EXPECT_EQ(report.news(of_machine, of_daemon, 2 * pause_ns), "Connections closed: too many messages (1)");
 }
 
+TEST(fault_report, looks_four_times_a_second) {
+    fault_report report;
+    counts of_machine;
+    EXPECT_EQ(report.news(of_machine, {}, 0), "");
+    of_machine.refused_rate = 1;
+    EXPECT_EQ(report.news(of_machine, {}, 249'999'999), "");
+    EXPECT_EQ(report.news(of_machine, {}, 250'000'000), "Connections closed: too many messages (1)");
+}
+
 }  // namespace
 }  // namespace halcyon::coordinate
