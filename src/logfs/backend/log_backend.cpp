@@ -19,6 +19,7 @@
 #include "logfs/backend/node_use.hpp"
 #include "logfs/backend/remove_tree.hpp"
 #include "logfs/backend/shown_calls.hpp"
+#include "logfs/container/directory/begun_container.hpp"
 #include "logfs/container/directory/marking.hpp"
 #include "logfs/container/format/dropping_name.hpp"
 #include "logfs/container/format/plfs_format.hpp"
@@ -195,6 +196,8 @@ int log_backend::open_there(const whole_path& at, int flags, mode_t mode, handle
             const bool must_be_directory = (flags & O_DIRECTORY) != 0;
             const marking by = (must_be_directory ? marking_of : likely_marking_of)(direct_files(), fd, ".");
             done = by == marking::none ? -EISDIR : open_container(fd, by == marking::plfs, at, flags, opened);
+            const bool may_become_one = done == -EISDIR && creates && !is_exclusive;
+            if (may_become_one && becomes_container(direct_files(), fd, ".")) done = -ESTALE;
             if (done == -EISDIR) return open_directory(fd, flags, opened);
         }
         direct_files().close(fd);

@@ -147,8 +147,8 @@ int64_t reported_files::list(int directory, void* out, size_t bytes) {
                      {none, static_cast<int64_t>(bytes), 0});
 }
 
-bool reported_files::rewrites_in_place(int fd) {
-    return shown::on(call_id::log_statfs, fd, [&] { return int64_t{makes_.rewrites_in_place(fd)}; }) != 0;
+int64_t reported_files::file_system(int fd) {
+    return shown::on(call_id::log_statfs, fd, [&] { return makes_.file_system(fd); });
 }
 int64_t reported_files::free_bytes(int fd) {
     return shown::on(call_id::log_statfs, fd, [&] { return makes_.free_bytes(fd); });

@@ -41,7 +41,7 @@ class reported_files final : public file_calls {
     int64_t read_link_at(int directory, const char* name, char* out, size_t room) override;
     int64_t list(int directory, void* out, size_t bytes) override;
 
-    bool rewrites_in_place(int fd) override;
+    int64_t file_system(int fd) override;
     int64_t free_bytes(int fd) override;
     void* map(int fd, int64_t offset, size_t bytes, int& error) override;
     void* map_pages(int fd, int64_t offset, size_t bytes) override;

@@ -10,6 +10,7 @@
 
 #include "base/clock.hpp"
 #include "logfs/container/directory/access.hpp"
+#include "logfs/container/directory/begun_container.hpp"
 #include "logfs/container/directory/file_status.hpp"
 #include "logfs/container/directory/open_mark.hpp"
 #include "logfs/container/directory/past_writes.hpp"
@@ -44,13 +45,13 @@ result<void> log_file::open(std::string_view path, const writer_identity& who, c
     has_new_writes_ = false;
     epoch_ns_ = 0;
     const bool must_be_new = how.creates && how.is_exclusive;
-    result<void> opened = must_be_new ? result<void>() : container_.open(path);
+    result<void> opened = must_be_new ? result<void>() : open_container(path);
     bool is_new = false;
     if (must_be_new || (how.creates && !opened && opened.why().system_errno == ENOENT)) {
         opened = container_.create(path, how.mode, how.host_directories);
         is_new = opened.ok();
         // Another process may have been quicker.
-        if (!is_new && opened.why().system_errno == EEXIST && !must_be_new) opened = container_.open(path);
+        if (!is_new && opened.why().system_errno == EEXIST && !must_be_new) opened = open_container(path);
     }
     if (opened.ok() && how.may_write) opened = container_.expect_ours();
     if (opened.ok() && how.says_open) opened = say_it_is_open();
@@ -71,6 +72,12 @@ result<void> log_file::open(std::string_view path, const writer_identity& who, c
     if (done.ok() && how.truncates && how.may_write && !is_new && reader_->size() > 0) done = truncate(0);
     if (!done) static_cast<void>(close());
     return done;
+}
+
+result<void> log_file::open_container(std::string_view path) {
+    auto opened = container_.open(path);
+    if (opened.ok() || !how_.creates || opened.why().system_errno != EISDIR) return opened;
+    return becomes_container(container_.calls(), AT_FDCWD, container_.path().data()) ? container_.open(path) : opened;
 }
 
 result<void> log_file::say_it_is_open() {

@@ -123,6 +123,7 @@ class log_file {
   private:
     class guard;
 
+    result<void> open_container(std::string_view path);
     result<void> say_it_is_open();
     result<void> expect_open() const;
     result<void> begin_writing();

@@ -10,7 +10,7 @@
 
 #include "calls/state/direct_call.hpp"
 #include "logfs/container/files/file_calls.hpp"
-#include "logfs/container/files/rewriting.hpp"
+#include "logfs/container/files/file_systems.hpp"
 
 namespace halcyon::logfs {
 
@@ -118,10 +118,10 @@ class direct_file_calls : public file_calls {
         return direct::call(SYS_getdents64, directory, direct::address(out), static_cast<long>(bytes));
     }
 
-    bool rewrites_in_place(int fd) override {
+    int64_t file_system(int fd) override {
         struct statfs system {};
-        if (direct::fstatfs(fd, &system) != 0) return false;
-        return is_rewritten_in_place(static_cast<uint32_t>(system.f_type));
+        const long done = direct::fstatfs(fd, &system);
+        return done != 0 ? done : static_cast<int64_t>(static_cast<uint32_t>(system.f_type));
     }
     int64_t free_bytes(int fd) override {
         struct statfs system {};

@@ -94,7 +94,7 @@ TEST_F(containers, of_several_that_create_it_one_succeeds) {
     EXPECT_EQ(folder_.names().size(), 10U);
 }
 
-/// As on NFS or GlusterFS: somebody else takes the name at the last moment.
+/// As on NFS or Lustre: somebody else takes the name at the last moment.
 TEST_F(containers, of_several_one_succeeds_where_a_rename_cannot_refuse_to_replace) {
     for (const bool is_file : {false, true}) {
         tests::watched_files calls;
@@ -125,6 +125,83 @@ TEST_F(containers, of_several_one_succeeds_where_a_rename_cannot_refuse_to_repla
     container again(calls);
     EXPECT_EQ(again.create(path_, 0644).why().system_errno, EEXIST);
     EXPECT_EQ(folder_.names(), (std::vector<std::string>{"file"}));
+}
+
+constexpr int64_t fuse_magic = 0x65735546;
+
+/// As on GlusterFS, where a directory is renamed by one storage host after the other: containers have their name first.
+TEST_F(containers, are_created_in_their_place_where_directories_are_not_renamed_as_a_whole) {
+    int renamed = 0;
+    tests::watched_files calls;
+    calls.type = fuse_magic;
+    calls.before = [&](std::string_view call, int64_t) {
+        renamed += call == "rename" ? 1 : 0;
+        return call == "rename" ? -EINVAL : 0;
+    };
+    for (int i = 0; i < 3; ++i) {
+        container made(calls);
+        ASSERT_TRUE(made.create(path_ + std::to_string(i), 0644).ok());
+        EXPECT_EQ(made.create(path_ + std::to_string(i), 0644).why().system_errno, EEXIST);
+    }
+    EXPECT_EQ(renamed, 1) << "it is known from then on";
+    EXPECT_EQ(folder_.names(), (std::vector<std::string>{"file0", "file1", "file2"}));
+    for (const std::string call : {"make_directory", "open", "write", "close"}) {
+        calls.before = [&](std::string_view now, int64_t) { return now == call ? -EIO : 0; };
+        container made(calls);
+        EXPECT_EQ(made.create(path_, 0644).why().system_errno, EIO) << call;
+        EXPECT_FALSE(fs::exists(path_)) << call;
+    }
+}
+
+/// Another process creates it: it has its name, its marker comes later.
+TEST_F(containers, that_others_create_at_this_moment_are_waited_for) {
+    for (const bool has_empty_marker : {false, true}) {
+        fs::remove_all(path_);
+        fs::create_directory(path_);
+        if (has_empty_marker) put(path_ + "/halcyon-container", "");
+        container elsewhere;
+        ASSERT_TRUE(elsewhere.create(path_ + ".other", 0644, 9).ok());
+        int pauses = 0;
+        tests::watched_files calls;
+        calls.type = fuse_magic;
+        calls.before = [&](std::string_view call, int64_t) {
+            if (call == "pause" && ++pauses == 3)
+                fs::rename(path_ + ".other/halcyon-container", path_ + "/halcyon-container");
+            return 0;
+        };
+        log_file file(calls);
+        opening how;
+        how.creates = how.may_write = true;
+        ASSERT_TRUE(file.open(path_, tests::identity(1), how).ok()) << has_empty_marker;
+        EXPECT_EQ(file.of().host_directories(), 9U);
+        EXPECT_EQ(pauses, 3);
+        fs::remove_all(path_ + ".other");
+    }
+}
+
+TEST_F(containers, no_directory_of_the_user_is_waited_for) {
+    int pauses = 0;
+    tests::watched_files calls;
+    calls.before = [&](std::string_view call, int64_t) {
+        pauses += call == "pause" ? 1 : 0;
+        return 0;
+    };
+    opening how;
+    how.creates = how.may_write = true;
+    fs::create_directory(path_);
+    const auto error = [&] {
+        log_file file(calls);
+        return file.open(path_, tests::identity(1), how).why().system_errno;
+    };
+    EXPECT_EQ(error(), EISDIR);
+    EXPECT_EQ(pauses, 0) << "directories are renamed as a whole there";
+    calls.type = fuse_magic;
+    put(path_ + "/text", "of the user");
+    EXPECT_EQ(error(), EISDIR);
+    EXPECT_EQ(pauses, 0) << "it is not empty";
+    fs::remove(path_ + "/text");
+    EXPECT_EQ(error(), EISDIR);
+    EXPECT_GT(pauses, 50);
 }
 
 TEST_F(containers, other_things_are_told_apart) {

@@ -15,7 +15,7 @@ class watched_files : public file_calls {
     std::function<int(std::string_view call, int64_t bytes)> before = [](std::string_view, int64_t) { return 0; };
     std::function<void(std::string_view call)> behind = [](std::string_view) {};
     /// False: as a file system that writes each change to a new place.
-    bool is_in_place = true;
+    int64_t type = 0;  ///< of the file system; 0: as it is
     /// As a file system that has no room left.
     bool is_full = false;
 
@@ -109,7 +109,7 @@ class watched_files : public file_calls {
     int64_t list(int directory, void* out, size_t bytes) override {
         return watched("list", 0, [&] { return under_.list(directory, out, bytes); });
     }
-    bool rewrites_in_place(int) override { return is_in_place; }
+    int64_t file_system(int fd) override { return type != 0 ? type : under_.file_system(fd); }
     int64_t free_bytes(int fd) override { return is_full ? 0 : under_.free_bytes(fd); }
     void* map(int fd, int64_t offset, size_t bytes, int& error) override {
         void* mapped = nullptr;

@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <linux/magic.h>
 
 #include <cerrno>
 #include <filesystem>
@@ -145,7 +146,7 @@ TEST(writer_index, is_written_by_calls_where_a_store_would_need_new_room) {
     tests::watched_files calls;
     open_container in(calls);
     EXPECT_TRUE(in.add_writer(1).index().is_mapped());
-    calls.is_in_place = false;
+    calls.type = BTRFS_SUPER_MAGIC;
     writer& to = in.add_writer(2);
     EXPECT_FALSE(to.index().is_mapped());
     to.write(0, as_bytes("hello")).value();

@@ -10,6 +10,7 @@
 #include "logfs/container/directory/access.hpp"
 #include "logfs/container/directory/marking.hpp"
 #include "logfs/container/directory/other_backends.hpp"
+#include "logfs/container/files/file_systems.hpp"
 #include "logfs/container/files/whole_transfer.hpp"
 #include "logfs/container/format/dropping_name.hpp"
 #include "logfs/container/format/format.hpp"
@@ -20,6 +21,9 @@ namespace {
 
 // Of its own name: the container's may be as long as names can be.
 constexpr std::string_view begun_prefix = ".halcyon-begun-";
+
+/// No error of the system: the container gets its name first, then its marker.
+constexpr int has_no_whole_renames = 1;
 
 /// A number that no other container is likely to have.
 uint64_t some_number(const void* here) {
@@ -44,33 +48,66 @@ result<void> container::create(std::string_view path, mode_t mode, uint32_t host
                        std::string(path) + ": " + std::to_string(host_directories) +
                            " host directories; a container has 1 to " + std::to_string(most_host_directories),
                        0};
-    page_array<char> beside(memory_);
     if (!keep_path(path)) return system_failure(std::string(path), ENOMEM);
     marker_ = {format_version, host_directories, some_number(this)};
-    const short_name begun = short_name(begun_prefix).add(marker_.id);
-    const std::string_view folder = this->path().substr(0, this->path().rfind('/') + 1);
-    if (!beside.append({folder.data(), folder.size()}) || !beside.append({begun.c_str(), begun.view().size() + 1}))
-        return system_failure(std::string(path), ENOMEM);
-
-    int done = calls_.make_directory_at(AT_FDCWD, beside.data(), directory_mode(mode));
-    if (done != 0) return failed({}, "cannot create", -done);
-    directory_ = calls_.open_at(AT_FDCWD, beside.data(), O_RDONLY | O_DIRECTORY, 0);
-    done = directory_ < 0 ? directory_ : create_marker(directory_, mode);
-    if (done == 0) done = give_its_name(beside.data());
+    int done = is_named_first() ? has_no_whole_renames : create_beside(mode);
+    if (done == has_no_whole_renames) done = make(path_.data(), mode);
     if (done == 0) return {};
-    if (directory_ >= 0) calls_.remove_at(directory_, marker_name.data(), false);
-    calls_.remove_at(AT_FDCWD, beside.data(), true);
     failure why = failed({}, "cannot create", -done);
     close();
     return why;
 }
 
+/// Whether this process has found already that directories are not renamed as a whole here.
+bool container::is_named_first() {
+    const dev_t known = calls_.without_whole_renames.load(std::memory_order_relaxed);
+    if (known == 0) return false;
+    page_array<char> folder(memory_);
+    const size_t size = this->path().rfind('/') + 1;
+    struct stat there {};
+    return folder.append({path_.data(), size}) && folder.append({".", 2}) &&
+           calls_.status_at(AT_FDCWD, folder.data(), there) == 0 && there.st_dev == known;
+}
+
+/// Under another name first.
+int container::create_beside(mode_t mode) {
+    page_array<char> beside(memory_);
+    const short_name begun = short_name(begun_prefix).add(marker_.id);
+    const std::string_view folder = this->path().substr(0, this->path().rfind('/') + 1);
+    if (!beside.append({folder.data(), folder.size()}) || !beside.append({begun.c_str(), begun.view().size() + 1}))
+        return -ENOMEM;
+    int done = make(beside.data(), mode);
+    if (done == 0) done = give_its_name(beside.data());
+    if (done != 0 && directory_ >= 0) unmake(beside.data());
+    return done;
+}
+
+/// Nothing of it stays where it fails.
+int container::make(const char* path, mode_t mode) {
+    int done = calls_.make_directory_at(AT_FDCWD, path, directory_mode(mode));
+    if (done != 0) return done;
+    directory_ = calls_.open_at(AT_FDCWD, path, O_RDONLY | O_DIRECTORY, 0);
+    done = directory_ < 0 ? directory_ : create_marker(directory_, mode);
+    if (done != 0) unmake(path);
+    return done;
+}
+
+void container::unmake(const char* path) {
+    if (directory_ >= 0) calls_.remove_at(directory_, marker_name.data(), false);
+    calls_.remove_at(AT_FDCWD, path, true);
+    close();
+}
+
 int container::give_its_name(const char* begun) {
     const int done = calls_.rename_at(AT_FDCWD, begun, AT_FDCWD, path_.data(), RENAME_NOREPLACE);
     if (done != -EINVAL) return done;
-    // A file system that cannot promise it (NFS, GlusterFS). A directory takes the place of an empty one only, and no
-    // container is empty: of several that come here one succeeds.
     struct stat there {};
+    if (!has_whole_renames(calls_.file_system(directory_)) && calls_.status(directory_, there) == 0) {
+        calls_.without_whole_renames.store(there.st_dev, std::memory_order_relaxed);
+        return has_no_whole_renames;
+    }
+    // A file system that cannot promise it (NFS, Lustre). A directory takes the place of an empty one only, and no
+    // container is empty: of several that come here one succeeds.
     const int found = calls_.status_at(AT_FDCWD, path_.data(), there);
     if (found != -ENOENT) return found == 0 ? -EEXIST : found;
     const int renamed = calls_.rename_at(AT_FDCWD, begun, AT_FDCWD, path_.data(), 0);

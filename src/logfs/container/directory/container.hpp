@@ -23,7 +23,8 @@ class container {
     container& operator=(const container&) = delete;
     ~container() { close(); }
 
-    /// A new one, which others see whole or not at all. Of several processes that create it at a time one succeeds.
+    /// A new one, which others see whole or not at all; where directories are not renamed as a whole, they see an empty
+    /// directory for a moment (begun_container.hpp). Of several processes that create it at a time one succeeds.
     /// `mode` is the logical file's. Failure (system): EEXIST when something has the name, whatever it is.
     result<void> create(std::string_view path, mode_t mode, uint32_t host_directories = 32);
 
@@ -80,6 +81,10 @@ class container {
     result<void> read_marker();
     result<void> take_plfs();
     [[nodiscard]] failure no_container(bool has_text) const;
+    [[nodiscard]] bool is_named_first();
+    int create_beside(mode_t mode);
+    int make(const char* path, mode_t mode);
+    void unmake(const char* path);
     int create_marker(int directory, mode_t mode);
     int give_its_name(const char* begun);
     int sync_directory(const char* name);

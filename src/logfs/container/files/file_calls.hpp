@@ -4,6 +4,7 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <ctime>
@@ -69,10 +70,8 @@ class file_calls {
     /// Entries as getdents64 gives them; 0 at the end.
     virtual int64_t list(int directory, void* out, size_t bytes) = 0;
 
-    /// Whether bytes that were reserved can be stored again and again without new room on the disk. Not on btrfs, ZFS
-    /// and their like, which write each change to a new place: once they are full, a store into a mapped file ends the
-    /// process (SIGBUS).
-    virtual bool rewrites_in_place(int fd) = 0;
+    /// The type of the file system of an open file, as statfs(2) has it (file_systems.hpp); -errno.
+    virtual int64_t file_system(int fd) = 0;
     /// What the file system of an open file has room for, for this user; -errno.
     virtual int64_t free_bytes(int fd) = 0;
     /// Shared and writable; null with errno in `error`.
@@ -93,6 +92,9 @@ class file_calls {
 
     /// A step of a writer that is no system call, but stores into a mapped file, lies behind this process.
     virtual void passed(const char* step) { static_cast<void>(step); }
+    /// A device on which directories were found not to be renamed as a whole (file_systems.hpp); 0: none yet.
+    std::atomic<dev_t> without_whole_renames{0};
+
     /// Whether passed() wants to be told.
     [[nodiscard]] bool watches_steps() const { return watches_steps_; }
 

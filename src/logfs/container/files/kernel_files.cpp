@@ -9,7 +9,7 @@
 #include <cerrno>
 
 #include "logfs/container/files/file_calls.hpp"
-#include "logfs/container/files/rewriting.hpp"
+#include "logfs/container/files/file_systems.hpp"
 
 namespace halcyon::logfs {
 namespace {
@@ -116,10 +116,10 @@ class kernel final : public file_calls {
         return uninterrupted([&] { return int64_t{::getdents64(directory, out, bytes)}; });
     }
 
-    bool rewrites_in_place(int fd) override {
+    int64_t file_system(int fd) override {
         struct statfs system {};
-        if (uninterrupted([&] { return ::fstatfs(fd, &system); }) != 0) return false;
-        return is_rewritten_in_place(static_cast<uint32_t>(system.f_type));
+        const int done = uninterrupted([&] { return ::fstatfs(fd, &system); });
+        return done != 0 ? done : static_cast<int64_t>(static_cast<uint32_t>(system.f_type));
     }
     int64_t free_bytes(int fd) override {
         struct statfs system {};

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <utility>
 
+#include "logfs/container/files/file_systems.hpp"
 #include "logfs/container/files/whole_transfer.hpp"
 #include "logfs/container/format/varint.hpp"
 
@@ -34,7 +35,7 @@ int index_writer::create(int directory, const char* path, const index_header& he
     if (why == 0) {
         int cannot_map = ENODEV;
         void* const mapped =
-            may_map && calls_.rewrites_in_place(fd_) ? calls_.map(fd_, 0, block_bytes, cannot_map) : nullptr;
+            may_map && is_rewritten_in_place(calls_.file_system(fd_)) ? calls_.map(fd_, 0, block_bytes, cannot_map) : nullptr;
         is_mapped_ = mapped != nullptr;
         head_ = static_cast<std::byte*>(is_mapped_ ? mapped : calls_.take_pages(block_bytes));
         if (head_ == nullptr) why = -ENOMEM;

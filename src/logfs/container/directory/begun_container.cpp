@@ -1,0 +1,54 @@
+#include "logfs/container/directory/begun_container.hpp"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "base/clock.hpp"
+#include "logfs/container/directory/marking.hpp"
+#include "logfs/container/directory/names_in.hpp"
+#include "logfs/container/files/file_systems.hpp"
+#include "logfs/container/files/memory_source.hpp"
+#include "logfs/container/format/dropping_name.hpp"
+
+namespace halcyon::logfs {
+namespace {
+
+constexpr int64_t most_ns = 5'000'000'000;  // others' calls may wait behind much data
+constexpr int64_t first_pause_ns = 1'000'000, longest_pause_ns = 50'000'000;
+
+bool may_be_begun(file_calls& calls, int directory) {
+    bool has_text = false;
+    memory_source memory(calls);
+    const int listed = names_in(calls, memory, directory, ".", [&](std::string_view name) {
+        struct stat there {};
+        const bool is_marker = name == marker_name && calls.status_at(directory, marker_name.data(), there) == 0;
+        has_text = !is_marker || !S_ISREG(there.st_mode) || there.st_size > 0;
+        return has_text ? 1 : 0;
+    });
+    return listed == 0;
+}
+
+}  // namespace
+
+bool becomes_container(file_calls& calls, int directory, const char* folder) {
+    const int fd = calls.open_at(directory, folder, O_RDONLY | O_DIRECTORY, 0);
+    if (fd < 0) return false;
+    bool is_container = false;
+    if (!has_whole_renames(calls.file_system(fd))) {
+        const int64_t begin_ns = monotonic_ns();
+        bool waits = true;
+        for (int64_t pause_ns = first_pause_ns; waits; pause_ns = std::min(2 * pause_ns, longest_pause_ns)) {
+            // Looked at before its marker is: a marker that comes in between is seen.
+            waits = may_be_begun(calls, fd) && monotonic_ns() - begin_ns < most_ns;
+            is_container = marking_of(calls, fd, ".") != marking::none;
+            waits = waits && !is_container;
+            if (waits) calls.pause(pause_ns);
+        }
+    }
+    calls.close(fd);
+    return is_container;
+}
+
+}  // namespace halcyon::logfs

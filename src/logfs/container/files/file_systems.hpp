@@ -1,0 +1,29 @@
+#pragma once
+
+#include <linux/magic.h>
+
+#include <cstdint>
+
+namespace halcyon::logfs {
+
+/// Whether a file system of this type (statfs) stores what is changed where it was, so that a store into a mapped file
+/// needs no room on the device, and bytes that were reserved can be stored again and again. Not btrfs, ZFS and their
+/// like, which write each change to a new place: once they are full, a store into a mapped file ends the process
+/// (SIGBUS).
+constexpr bool is_rewritten_in_place(int64_t file_system) {
+    // The kernel's headers do not know these two.
+    constexpr int64_t zfs_magic = 0x2fc12fc1;
+    constexpr int64_t bcachefs_magic = 0xca451a4e;
+    return file_system >= 0 && file_system != BTRFS_SUPER_MAGIC && file_system != NILFS_SUPER_MAGIC &&
+           file_system != zfs_magic && file_system != bcachefs_magic;
+}
+
+/// Whether others see a directory with what is in it under its old name or under its new one, and of several that are
+/// given one name at a time only one gets it. Not GlusterFS, which, like others that FUSE shows, renames one storage
+/// host's part of a directory after the other's.
+constexpr bool has_whole_renames(int64_t file_system) {
+    constexpr int64_t fuse_magic = 0x65735546;  // the kernel's headers know it since 5.17
+    return file_system != fuse_magic;
+}
+
+}  // namespace halcyon::logfs
