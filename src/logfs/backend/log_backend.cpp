@@ -23,6 +23,7 @@
 #include "logfs/container/directory/marking.hpp"
 #include "logfs/container/format/dropping_name.hpp"
 #include "logfs/container/format/plfs_format.hpp"
+#include "logfs/container/reading/hashed_numbers.hpp"
 
 namespace halcyon::logfs {
 
@@ -158,7 +159,10 @@ bool log_backend::answers(const char* path) {
     const int64_t failed = shown::named(call_id::log_stat, AT_FDCWD, at.c_str(), [&] {
         return direct::call(SYS_newfstatat, AT_FDCWD, direct::address(at.c_str()), direct::address(&there), 0);
     });
-    if (failed != 0) return true;
+    if (failed != 0) {
+        if (failed == -ENOENT) missing_.store(hash_of(at.view()), std::memory_order_relaxed);
+        return true;
+    }
     return S_ISDIR(there.st_mode) || (at.may_be_inside() && at.is_inside());
 }
 
@@ -171,6 +175,13 @@ int log_backend::open(const char* path, int flags, unsigned mode, handle& opened
     whole_path at(root(), path);
     if ((flags & O_TMPFILE) == O_TMPFILE) return create_nameless(at, flags, mode & 07777, opened);
     if ((flags & O_CREAT) != 0 && (flags & O_DIRECTORY) != 0) return -EINVAL;
+    // Each look at what is not there takes long on file systems of several nodes; a creation finds what is there after
+    // all. The mark may be another thread's.
+    if ((flags & O_CREAT) != 0 && missing_.exchange(0, std::memory_order_relaxed) == hash_of(at.view())) {
+        if (at.is_inside()) return -ENOTDIR;
+        const int done = create(at, flags, mode & 07777, opened);
+        if (done != -ESTALE) return done;
+    }
     // Others may create, rename and remove it meanwhile; a chain of links is followed one by one.
     constexpr int most_tries = 40;
     for (int tries = 0; tries < most_tries; ++tries) {

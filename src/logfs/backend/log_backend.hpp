@@ -118,6 +118,7 @@ class log_backend final : public calls::file_backend {
     char root_[PATH_MAX] = "";
     size_t root_length_ = 0;
     std::atomic<bool> has_swept_{false};
+    std::atomic<uint64_t> missing_{0};  // hash of a path that answers() has found not to be there; 0: none
 };
 
 }  // namespace halcyon::logfs

@@ -38,6 +38,13 @@ int64_t with_open(calls::file_backend::handle opened, int64_t of_directory, Work
     return node == nullptr ? of_directory : with_open_node(*node, opened, work);
 }
 
+/// Likewise, for what sees nothing of what others wrote.
+template <class Work>
+int64_t with_open_behind(calls::file_backend::handle opened, Work work) {
+    log_node* const node = state::handles.of(opened).node;
+    return node == nullptr ? -EBADF : with_open_node(*node, opened, work, &log_node::ready_behind);
+}
+
 /// Around a call that moves bytes: where they may go elsewhere from then on, layers hear of it when nothing is locked
 /// any more.
 class place_watch {
@@ -186,16 +193,18 @@ int log_backend::reserve(handle opened, int mode, int64_t offset, int64_t bytes)
     }));
 }
 
-/// From then on, also what others had made known before is seen.
+/// From then on, also what others had made known before is seen: whoever uses the file next looks. To look takes longer
+/// than to sync on file systems of several nodes, and often the file is closed next.
 int log_backend::sync(handle opened, bool /*data_only*/) {
     const open_handle& file = state::handles.of(opened);
     if (file.node == nullptr)
         return static_cast<int>(
             shown::on(call_id::log_fsync, file.directory, [&] { return direct::call(SYS_fsync, file.directory); }));
     place_watch places(*this, opened);
-    return static_cast<int>(with_open(opened, 0, [&](log_node& of) -> int64_t {
+    return static_cast<int>(with_open_behind(opened, [&](log_node& of) -> int64_t {
         if (const int failed = of.sync(); failed != 0) return failed;
-        return places.done(of, error_of(of.file().refresh()));
+        of.is_behind = true;
+        return places.done(of, 0);
     }));
 }
 
@@ -258,16 +267,16 @@ int log_backend::lock_whole(handle opened, int fd, int operation) {
 // --- epochs ---
 
 int64_t log_backend::propose_epoch(handle opened) {
-    return with_open(opened, -EBADF, [](log_node& of) { return of.file().propose_epoch(); });
+    return with_open_behind(opened, [](log_node& of) { return of.file().propose_epoch(); });
 }
 
 int log_backend::join_group(handle opened, uint64_t group) {
-    return static_cast<int>(with_open(opened, -EBADF, [&](log_node& of) { return int64_t{of.join_group(group)}; }));
+    return static_cast<int>(with_open_behind(opened, [&](log_node& of) { return int64_t{of.join_group(group)}; }));
 }
 
 int log_backend::raise_epoch(handle opened, uint64_t group, int64_t time_ns) {
     return static_cast<int>(
-        with_open(opened, -EBADF, [&](log_node& of) { return int64_t{of.raise_epoch(group, time_ns)}; }));
+        with_open_behind(opened, [&](log_node& of) { return int64_t{of.raise_epoch(group, time_ns)}; }));
 }
 
 int64_t log_backend::map(handle opened, void* at, size_t bytes, int protection, int flags, int64_t offset) {

@@ -223,9 +223,12 @@ int log_node::open(int fd, const char* path) {
 }
 
 int log_node::make_ready() {
-    if (file_ != nullptr) {  // who writes next writes behind the twin, and no pattern goes on across what that wrote
-        has_twin_writes.store(false, std::memory_order_relaxed);
-        if (const auto settled = file_->settle(); !settled) return error_of(settled.why());
+    if (file_ != nullptr) {
+        is_behind = false;
+        // Who writes next writes behind the twin, and no pattern goes on across what that wrote.
+        if (has_twin_writes.exchange(false, std::memory_order_relaxed)) {
+            if (const auto settled = file_->settle(); !settled) return error_of(settled.why());
+        }
         return error_of(file_->refresh());
     }
     constexpr int most_renames = 16;

@@ -42,8 +42,15 @@ class log_node {
     int open(int fd, const char* path);
     /// A new one. -EEXIST: something has the name.
     int create(const char* path, mode_t mode);
-    /// It can be read and written, and shows what twins of it wrote. 0, or -errno: then nothing of it can be.
+    /// It can be read and written, and shows what twins of it wrote, and where it `is_behind`, what others have
+    /// published. 0, or -errno: then nothing of it can be.
     int ready() {
+        if (is_behind) [[unlikely]]
+            return make_ready();
+        return ready_behind();
+    }
+    /// Likewise, for who sees nothing of what others wrote: it stays behind.
+    int ready_behind() {
         if (file_ == nullptr || has_twin_writes.load(std::memory_order_relaxed)) [[unlikely]]
             return make_ready();
         return 0;
@@ -118,6 +125,7 @@ class log_node {
     process_lock lock;
     bool has_record_locks = false;
     bool has_unpublished = false;  ///< something was written
+    bool is_behind = false;        ///< whoever uses it next looks at what others have published
     std::atomic<bool> has_twin_writes{false};
 
     // --- with the lock of log_nodes ---

@@ -99,12 +99,13 @@ int64_t with_ready(log_node& node, Work work) {
 }
 
 /// Likewise, of the node that `opened` has open. -EBADF: another thread or a handler closed that meanwhile, and the
-/// node may be another container's (log_nodes::give_back).
+/// node may be another container's (log_nodes::give_back). `ready`: or log_node::ready_behind.
 template <class Work>
-int64_t with_open_node(log_node& node, calls::file_backend::handle opened, Work work) {
+int64_t with_open_node(log_node& node, calls::file_backend::handle opened, Work work,
+                       int (log_node::*ready)() = &log_node::ready) {
     return with_held(node, [&](log_node& of) -> int64_t {
         if (!state::handles.is_open(opened)) return -EBADF;
-        const int failed = of.ready();
+        const int failed = (of.*ready)();
         return failed != 0 ? failed : work(of);
     });
 }

@@ -3,9 +3,11 @@
 #include <unistd.h>
 
 #include <memory>
+#include <span>
 
 #include "calls/backend_conformance/fixture.hpp"
 #include "logfs/backend/mounted_log.hpp"
+#include "logfs/container/log_file.hpp"
 #include "logfs/container/reading/quick_look.hpp"
 
 namespace halcyon::logfs {
@@ -90,6 +92,32 @@ TEST_F(log_data, a_reader_that_comes_to_the_end_sees_what_was_added) {
     EXPECT_EQ(file.write("two", 3), 3);
     grown.set();
     EXPECT_EQ(child.result(), 0);
+}
+
+/// Reads see what others had synced before a sync, and what is written behind it is later than that, whatever clocks
+/// say.
+TEST_F(log_data, a_sync_takes_what_others_have_synced_to_whoever_uses_the_file_next) {
+    for (const bool is_read : {true, false}) {
+        opened_file file(files(), path("f"), O_CREAT | O_RDWR | O_TRUNC);
+        EXPECT_EQ(file.write("one", 0), 3);
+        opening how;
+        how.may_write = true;
+        log_file elsewhere;
+        writer_identity who;
+        who.set_host("node2");
+        who.pid = 2;
+        elsewhere.open(real("f"), who, how).value();
+        elsewhere.raise_epoch(elsewhere.propose_epoch() + 3'600'000'000'000).value();  // its clock is an hour ahead
+        elsewhere.write(0, std::as_bytes(std::span("two", 3))).value();
+        elsewhere.sync().value();
+        EXPECT_EQ(files().sync(file.handle(), false), 0);
+        if (is_read) {
+            EXPECT_EQ(file.read(3, 0), "two");
+        } else {
+            EXPECT_EQ(file.write("h", 1), 1);
+            EXPECT_EQ(content("f"), "tho");
+        }
+    }
 }
 
 TEST_F(log_data, what_is_done_with_a_lock_is_seen_by_who_has_it_next) {

@@ -131,19 +131,17 @@ constexpr int64_t fuse_magic = 0x65735546;
 
 /// As on GlusterFS, where a directory is renamed by one storage host after the other: containers have their name first.
 TEST_F(containers, are_created_in_their_place_where_directories_are_not_renamed_as_a_whole) {
-    int renamed = 0;
     tests::watched_files calls;
     calls.type = fuse_magic;
     calls.before = [&](std::string_view call, int64_t) {
-        renamed += call == "rename" ? 1 : 0;
-        return call == "rename" ? -EINVAL : 0;
+        EXPECT_NE(call, "rename");
+        return 0;
     };
     for (int i = 0; i < 3; ++i) {
         container made(calls);
         ASSERT_TRUE(made.create(path_ + std::to_string(i), 0644).ok());
         EXPECT_EQ(made.create(path_ + std::to_string(i), 0644).why().system_errno, EEXIST);
     }
-    EXPECT_EQ(renamed, 1) << "it is known from then on";
     EXPECT_EQ(folder_.names(), (std::vector<std::string>{"file0", "file1", "file2"}));
     for (const std::string call : {"make_directory", "open", "write", "close"}) {
         calls.before = [&](std::string_view now, int64_t) { return now == call ? -EIO : 0; };

@@ -22,9 +22,6 @@ namespace {
 // Of its own name: the container's may be as long as names can be.
 constexpr std::string_view begun_prefix = ".halcyon-begun-";
 
-/// No error of the system: the container gets its name first, then its marker.
-constexpr int has_no_whole_renames = 1;
-
 /// A number that no other container is likely to have.
 uint64_t some_number(const void* here) {
     uint64_t mixed = static_cast<uint64_t>(realtime_ns()) ^ (reinterpret_cast<uint64_t>(here) << 20);
@@ -50,23 +47,30 @@ result<void> container::create(std::string_view path, mode_t mode, uint32_t host
                        0};
     if (!keep_path(path)) return system_failure(std::string(path), ENOMEM);
     marker_ = {format_version, host_directories, some_number(this)};
-    int done = is_named_first() ? has_no_whole_renames : create_beside(mode);
-    if (done == has_no_whole_renames) done = make(path_.data(), mode);
+    const int done = is_renamed_whole() ? create_beside(mode) : make(path_.data(), mode);
     if (done == 0) return {};
     failure why = failed({}, "cannot create", -done);
     close();
     return why;
 }
 
-/// Whether this process has found already that directories are not renamed as a whole here.
-bool container::is_named_first() {
-    const dev_t known = calls_.without_whole_renames.load(std::memory_order_relaxed);
-    if (known == 0) return false;
+/// What a file system is, is asked once.
+bool container::is_renamed_whole() {
     page_array<char> folder(memory_);
     const size_t size = this->path().rfind('/') + 1;
     struct stat there {};
-    return folder.append({path_.data(), size}) && folder.append({".", 2}) &&
-           calls_.status_at(AT_FDCWD, folder.data(), there) == 0 && there.st_dev == known;
+    if (!folder.append({path_.data(), size}) || !folder.append({".", 2}) ||
+        calls_.status_at(AT_FDCWD, folder.data(), there) != 0)
+        return true;
+    const uint64_t whole = uint64_t{there.st_dev} << 1 | 1, in_parts = whole ^ 1;
+    const uint64_t known = calls_.renames_known.load(std::memory_order_relaxed);
+    if (known == whole || known == in_parts) return known == whole;
+    const int fd = calls_.open_at(AT_FDCWD, folder.data(), O_PATH | O_DIRECTORY, 0);
+    if (fd < 0) return true;
+    const bool is_whole = has_whole_renames(calls_.file_system(fd));
+    calls_.close(fd);
+    calls_.renames_known.store(is_whole ? whole : in_parts, std::memory_order_relaxed);
+    return is_whole;
 }
 
 /// Under another name first.
@@ -101,13 +105,9 @@ void container::unmake(const char* path) {
 int container::give_its_name(const char* begun) {
     const int done = calls_.rename_at(AT_FDCWD, begun, AT_FDCWD, path_.data(), RENAME_NOREPLACE);
     if (done != -EINVAL) return done;
-    struct stat there {};
-    if (!has_whole_renames(calls_.file_system(directory_)) && calls_.status(directory_, there) == 0) {
-        calls_.without_whole_renames.store(there.st_dev, std::memory_order_relaxed);
-        return has_no_whole_renames;
-    }
     // A file system that cannot promise it (NFS, Lustre). A directory takes the place of an empty one only, and no
     // container is empty: of several that come here one succeeds.
+    struct stat there {};
     const int found = calls_.status_at(AT_FDCWD, path_.data(), there);
     if (found != -ENOENT) return found == 0 ? -EEXIST : found;
     const int renamed = calls_.rename_at(AT_FDCWD, begun, AT_FDCWD, path_.data(), 0);

@@ -81,7 +81,7 @@ class container {
     result<void> read_marker();
     result<void> take_plfs();
     [[nodiscard]] failure no_container(bool has_text) const;
-    [[nodiscard]] bool is_named_first();
+    [[nodiscard]] bool is_renamed_whole();
     int create_beside(mode_t mode);
     int make(const char* path, mode_t mode);
     void unmake(const char* path);

@@ -92,8 +92,9 @@ class file_calls {
 
     /// A step of a writer that is no system call, but stores into a mapped file, lies behind this process.
     virtual void passed(const char* step) { static_cast<void>(step); }
-    /// A device on which directories were found not to be renamed as a whole (file_systems.hpp); 0: none yet.
-    std::atomic<dev_t> without_whole_renames{0};
+    /// Twice the device of a file system, and 1 where directories are renamed as a whole there (file_systems.hpp); 0:
+    /// none was asked yet.
+    std::atomic<uint64_t> renames_known{0};
 
     /// Whether passed() wants to be told.
     [[nodiscard]] bool watches_steps() const { return watches_steps_; }

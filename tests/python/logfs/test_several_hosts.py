@@ -1,0 +1,76 @@
+"""--log on the shared volume of a test bed: GlusterFS renames a directory on one storage host after the other."""
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from halcyon.layers.preload import preloading
+from halcyon.testbed.bed import Bed, raised
+from halcyon.testbed.plan import Plan
+from halcyon.testbed.requirements import unavailable
+
+PLAN = Plan(compute=3, storage=4, mounts=3, brick_bytes=256 << 20)
+HOSTS = [host.name for host in PLAN.compute_hosts]
+FILES = 16
+BETWEEN_S = 0.3
+BLOCK = 8
+
+pytestmark = pytest.mark.skipif(bool(unavailable(PLAN)), reason=unavailable(PLAN))
+
+WRITES = f"""
+import json, os, sys, time
+folder, rank, begin = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
+failed = []
+for number in range({FILES}):
+    time.sleep(max(0, begin + number * {BETWEEN_S} - time.time()))
+    try:
+        fd = os.open(f"{{folder}}/f{{number}}", os.O_CREAT | os.O_WRONLY)
+        os.pwrite(fd, bytes([65 + rank]) * {BLOCK}, rank * {BLOCK})
+        os.fsync(fd)
+        os.close(fd)
+    except OSError as why:
+        failed.append(f"{{number}}: {{why}}")
+print(json.dumps(failed))
+"""
+
+
+READS = """
+import os, sys
+print([open(f"{sys.argv[1]}/{name}").read() for name in os.listdir(sys.argv[1])])
+"""
+
+
+def logged(bed: Bed, host: str, program: str, *words: object) -> list[str]:
+    """The words that run a program of Python on a host, whose first argument is the folder that has logs."""
+    folder = str(bed.mounts_of(host)[0] / "logs")
+    variables = preloading() | {"HALCYON_LOG": folder}
+    loaded = (f"{name}={value}" for name, value in variables.items())
+    return ["env", *loaded, sys.executable, "-c", program, folder, *map(str, words)]
+
+
+@pytest.fixture(scope="module")
+def bed() -> Iterator[Bed]:
+    with raised(PLAN) as standing:
+        yield standing
+
+
+def test_files_that_all_hosts_create_at_once_have_what_each_of_them_wrote(bed: Bed) -> None:
+    root = bed.inside(bed.mounts()[0][1])
+    (root / "logs").mkdir()
+    begin = time.time() + 5
+    running = []
+    for rank, host in enumerate(HOSTS):
+        words = logged(bed, host, WRITES, rank, begin)
+        running.append(bed.popen(host, words, stdout=subprocess.PIPE, stderr=subprocess.PIPE))
+    for process in running:
+        out, err = process.communicate(timeout=120)
+        assert (process.returncode, err) == (0, "")
+        assert json.loads(out) == []
+    whole = b"".join(bytes([65 + rank]) * BLOCK for rank in range(len(HOSTS)))
+    done = bed.run(HOSTS[0], logged(bed, HOSTS[0], READS), capture_output=True)
+    assert done.stdout == f"{[whole.decode()] * FILES}\n", done.stderr
+    assert not [path.name for path in (root / "logs").iterdir() if path.name.startswith(".halcyon-")]
