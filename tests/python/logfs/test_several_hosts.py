@@ -74,3 +74,31 @@ def test_files_that_all_hosts_create_at_once_have_what_each_of_them_wrote(bed: B
     done = bed.run(HOSTS[0], logged(bed, HOSTS[0], READS), capture_output=True)
     assert done.stdout == f"{[whole.decode()] * FILES}\n", done.stderr
     assert not [path.name for path in (root / "logs").iterdir() if path.name.startswith(".halcyon-")]
+
+
+CHANGES = """
+import os, sys
+folder = sys.argv[1]
+for name in ("g0", "g1", "g2"):
+    with open(f"{folder}/{name}", "w") as file:
+        file.write(name)
+os.rename(f"{folder}/g0", f"{folder}/g1")
+os.unlink(f"{folder}/g2")
+os.truncate(f"{folder}/g1", 1)
+"""
+
+
+def test_what_one_host_renames_removes_and_flattens_others_see(bed: Bed) -> None:
+    root = bed.inside(bed.mounts()[0][1])
+    (root / "logs").mkdir(exist_ok=True)
+    one, two, three = HOSTS
+    assert bed.run(two, logged(bed, two, CHANGES), capture_output=True).stderr == ""
+    names = 'import os, sys; print(sorted(n for n in os.listdir(sys.argv[1]) if n[0] == "g"))'
+    assert bed.run(three, logged(bed, three, names), capture_output=True).stdout == "['g1']\n"
+    for words in (["check"], ["flatten", "--in-place"]):
+        done = bed.run(one, [sys.executable, "-m", "halcyon", "log", *words, str(bed.mounts_of(one)[0] / "logs/g1")],
+                       capture_output=True)  # fmt: skip
+        assert done.returncode == 0, done.stderr
+    assert (root / "logs/g1").read_text() == "g"
+    read = 'import sys; print(open(f"{sys.argv[1]}/g1").read())'
+    assert bed.run(two, logged(bed, two, read), capture_output=True).stdout == "g\n"
