@@ -173,6 +173,48 @@ TEST(reader, a_read_past_the_end_is_short) {
 }
 
 /// Interleaved records of several writers: a few calls read them all.
+/// What one read resolved serves those behind it, until something changes.
+TEST(reader, small_reads_that_follow_one_another_see_what_single_ones_see) {
+    open_container in;
+    writer& first = in.add_writer(1);
+    writer& second = in.add_writer(2);
+    tests::plain_file file;
+    const auto write = [&](writer& to, int64_t offset, size_t bytes, char what) {
+        const std::string text(bytes, what);
+        to.write(offset, as_bytes(text)).value();
+        file.write(offset, as_bytes(text));
+    };
+    for (int i = 0; i < 3000; ++i)
+        write(i % 2 == 0 ? first : second, i * 100, i % 7 == 0 ? 40 : 100, char('a' + i % 26));
+    const auto from = in.new_reader();
+    std::mt19937_64 random(1);
+    for (int round = 0; round < 200; ++round) {
+        from->reload().value();
+        auto at = static_cast<int64_t>(random() % 310'000);
+        const size_t bytes = 1 + random() % (round % 3 == 0 ? 5000 : 150);
+        for (int i = 0; i < 40; ++i) {
+            if (random() % 16 == 0) at -= static_cast<int64_t>(random() % (2 * bytes));
+            if (at < 0) at = 0;
+            tests::bytes seen(bytes, std::byte{1});
+            const int64_t read = from->read(at, seen).value();
+            tests::bytes expected(file.contents());
+            const auto begin = static_cast<int64_t>(std::min<size_t>(static_cast<size_t>(at), expected.size()));
+            const auto end =
+                std::min<int64_t>(begin + static_cast<int64_t>(bytes), static_cast<int64_t>(expected.size()));
+            ASSERT_EQ(read, end - begin) << round << ' ' << at;
+            seen.resize(static_cast<size_t>(read));
+            ASSERT_EQ(seen, tests::bytes(expected.begin() + begin, expected.begin() + end)) << round << ' ' << at;
+            at += read;
+        }
+        write(round % 2 == 0 ? first : second, static_cast<int64_t>(random() % 300'000), 1 + random() % 3000,
+              char('A' + round % 26));
+        if (round % 5 == 0) {
+            first.truncate(300'000 - round * 10).value();
+            file.truncate(300'000 - round * 10);
+        }
+    }
+}
+
 TEST(reader, reads_patterns_by_few_calls) {
     open_container in;
     constexpr int64_t ranks = 4;

@@ -116,9 +116,31 @@ struct copy {
     }
     /// `may_wait`: for a pipe. Otherwise so little is moved at a time that a pipe with any room takes it.
     int64_t move(int from, off_t* from_offset, int to, off_t* to_offset, size_t bytes, bool may_wait = true) const {
+        char part[little];
+        return move_by(part, may_wait ? sizeof part : PIPE_BUF, from, from_offset, to, to_offset, bytes, may_wait);
+    }
+    /// Between files.
+    int64_t move_much(int from, off_t* from_offset, int to, off_t* to_offset, size_t bytes) const {
+        constexpr size_t much = 65536;  // more would be sums over more of a log
+        void* const part = bytes > little ? direct::map_memory(much) : nullptr;
+        if (part == nullptr) return move(from, from_offset, to, to_offset, bytes);
+        const int64_t moved = move_by(static_cast<char*>(part), much, from, from_offset, to, to_offset, bytes, true);
+        direct::call(SYS_munmap, direct::address(part), much);
+        return moved;
+    }
+
+  protected:
+    /// The kernel moves nothing to the end of a file by these calls: a piece behind another one would not be one write.
+    [[nodiscard]] bool appends(int to) const {
+        return destination ? destination.appends() : (direct::flags_of(to) & O_APPEND) != 0;
+    }
+
+  private:
+    static constexpr size_t little = 16384;  // on a stack that may be small
+
+    int64_t move_by(char* part, size_t most, int from, off_t* from_offset, int to, off_t* to_offset, size_t bytes,
+                    bool may_wait) const {
         size_t moved = 0;
-        char part[16384];
-        const size_t most = may_wait ? sizeof part : PIPE_BUF;
         while (moved < bytes) {
             const size_t wanted = bytes - moved < most ? bytes - moved : most;
             if (!may_wait && !(is_ready(from, POLLIN) && is_ready(to, POLLOUT)))
@@ -140,14 +162,6 @@ struct copy {
         }
         return static_cast<int64_t>(moved);
     }
-
-  protected:
-    /// The kernel moves nothing to the end of a file by these calls: a piece behind another one would not be one write.
-    [[nodiscard]] bool appends(int to) const {
-        return destination ? destination.appends() : (direct::flags_of(to) & O_APPEND) != 0;
-    }
-
-  private:
     static bool is_ready(int fd, short event) {
         pollfd one{fd, event, 0};
         const timespec at_once{};
@@ -187,7 +201,7 @@ struct copy_range : copy {
             if (flags != 0) return -EINVAL;
             if (appends(to)) return -EBADF;
             if (overlaps(from, from_offset, to, to_offset, bytes)) return -EINVAL;
-            return move(from, from_offset, to, to_offset, bytes);
+            return move_much(from, from_offset, to, to_offset, bytes);
         }
         if ((takes && from_offset != nullptr) || (gives && to_offset != nullptr)) return -ESPIPE;
         if (appends(to)) return -EINVAL;

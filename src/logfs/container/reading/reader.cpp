@@ -13,6 +13,10 @@ constexpr size_t most_pieces = size_t{1} << 18;
 constexpr size_t many_pieces = 16384;
 constexpr size_t few_pieces = 1024;
 
+// Of what follows a read, so much is resolved with it: first, and in the end.
+constexpr int64_t least_ahead_bytes = 65536;
+constexpr int64_t most_ahead_bytes = int64_t{1} << 20;
+
 /// Beside droppings: the marker, where the view is held, and a directory or what is looked at for a moment.
 uint32_t descriptors_for_droppings(uint32_t most) {
     constexpr uint32_t others = 2;
@@ -56,7 +60,7 @@ reader::reader(container& from, const reader_options& how)
 }
 
 result<void> reader::reload() {
-    is_measured_ = false;
+    has_changed();
     if (container_.is_plfs()) return plfs_.reload();
     if (const int looked = view_.look(); looked != 0) return container_.failed(punched_name, "cannot read", -looked);
     shared_.begin();
@@ -90,7 +94,7 @@ result<void> reader::start_over() {
 }
 
 result<void> reader::reload_writer(std::string_view name) {
-    is_measured_ = false;
+    has_changed();
     if (auto ours = container_.expect_ours(); !ours) return ours;
     return has_taken(intake_.reload_one(name));
 }
@@ -158,6 +162,7 @@ bool reader::put_over_each_other(int64_t begin, int64_t end) {
 /// Of the range as much as can be resolved at once: to where; -1: there is no memory for a single byte, or the index is
 /// damaged.
 int64_t reader::resolve(int64_t begin, int64_t end, purpose of) {
+    resolved_end_ = 0;
     for (int64_t bytes = std::min(window_bytes_, end - begin);; bytes /= 2) {
         // Of one byte no record makes more than one piece.
         const size_t most = bytes > 1 ? most_pieces : SIZE_MAX;
@@ -176,6 +181,7 @@ int64_t reader::resolve(int64_t begin, int64_t end, purpose of) {
 
 /// What half of the bytes take is less.
 void reader::release() {
+    resolved_end_ = 0;
     overlay_.release();
     conflict_finder_.release();
     data_.release();
@@ -194,21 +200,56 @@ result<int64_t> reader::read(int64_t offset, std::span<std::byte> out) {
                        EINVAL};
     if (auto held = hold(); !held) return held.why();
     const int64_t end = std::min(size(), offset + std::min(static_cast<int64_t>(out.size()), INT64_MAX - offset));
+    ahead_bytes_ = offset == next_read_ ? std::clamp(2 * ahead_bytes_, least_ahead_bytes, most_ahead_bytes) : 0;
+    next_read_ = end;
     for (int64_t at = offset; at < end;) {
-        const int64_t until = resolve(at, end, purpose::reading);
+        const int64_t until = resolve_for_reading(at, end);
         if (until < 0 && index_.is_damaged()) {
             if (auto again = start_over(); !again) return again.why();
             return read(offset, out);
         }
         if (until < 0) return container_.failed({}, "cannot read", ENOMEM);
         const auto part = out.subspan(static_cast<size_t>(at - offset), static_cast<size_t>(until - at));
-        if (auto done = data_.read(segments_.all(), at, part); !done) {
+        if (auto done = read_resolved(at, part); !done) {
             if (at > offset) return at - offset;
             return done.why();
         }
         at = until;
     }
     return std::max(int64_t{0}, end - offset);
+}
+
+/// As resolve(), or less: what is known of it. Where one read follows another, what comes next is resolved as well:
+/// reads are often much smaller than what a writer wrote in one piece.
+int64_t reader::resolve_for_reading(int64_t begin, int64_t end) {
+    if (begin < resolved_begin_ || begin >= resolved_end_) {
+        const int64_t beyond = std::min(std::max(end, size_), end + std::min(ahead_bytes_, INT64_MAX - end));
+        const int64_t until = resolve(begin, beyond, purpose::reading);
+        if (until < 0) return until;
+        resolved_begin_ = begin;
+        resolved_end_ = until;
+        first_segment_ = 0;
+    }
+    return std::min(end, resolved_end_);
+}
+
+/// What lies before `begin` is not known any more.
+result<void> reader::read_resolved(int64_t begin, std::span<std::byte> out) {
+    const int64_t end = begin + static_cast<int64_t>(out.size());
+    while (segments_[first_segment_].end() <= begin) ++first_segment_;
+    segment& first = segments_[first_segment_];
+    if (first.start < begin) {
+        if (!first.is_hole()) first.physical += begin - first.start;
+        first.length = first.end() - begin;
+        first.start = begin;
+    }
+    resolved_begin_ = begin;
+    size_t last = first_segment_;
+    while (segments_[last].end() < end) ++last;
+    const int64_t whole = std::exchange(segments_[last].length, end - segments_[last].start);
+    auto done = data_.read(segments_.all().subspan(first_segment_, last - first_segment_ + 1), begin, out);
+    segments_[last].length = whole;
+    return done;
 }
 
 int64_t reader::next_start(int64_t position) {

@@ -123,6 +123,13 @@ class reader {
     /// What the segments are for.
     enum class purpose : uint8_t { looking, reading };
     [[nodiscard]] int64_t resolve(int64_t begin, int64_t end, purpose of);
+    [[nodiscard]] int64_t resolve_for_reading(int64_t begin, int64_t end);
+    result<void> read_resolved(int64_t begin, std::span<std::byte> out);
+    /// What is shown changes.
+    void has_changed() {
+        is_measured_ = false;
+        resolved_end_ = 0;
+    }
     void release();
     void adapt_window(size_t pieces);
     void lengthen_hole(segment& last, int64_t end);
@@ -147,6 +154,12 @@ class reader {
     bool is_measured_ = false;
     int64_t size_ = 0;
     int64_t window_bytes_ = int64_t{1} << 20;
+    // What the segments say is kept from one read to the next one behind it.
+    int64_t resolved_begin_ = 0;
+    int64_t resolved_end_ = 0;  // 0: nothing
+    size_t first_segment_ = 0;  // that lies behind `resolved_begin_`, or around it
+    int64_t next_read_ = 0;     // where the latest one ended
+    int64_t ahead_bytes_ = 0;   // resolved beyond a read that begins where the one before ended
 };
 
 }  // namespace halcyon::logfs
