@@ -31,18 +31,13 @@ int64_t total_of(const iovec* pieces, int count) {
     return sum;
 }
 
-/// With the node of an open container, ready and locked; what `work` returns, or -errno.
+/// With the node of an open container, ready and locked; what `work` returns, or -errno. `ready`:
+/// log_node::ready_behind for what sees nothing of what others wrote.
 template <class Work>
-int64_t with_open(calls::file_backend::handle opened, int64_t of_directory, Work work) {
+int64_t with_open(calls::file_backend::handle opened, int64_t of_directory, Work work,
+                  int (log_node::*ready)() = &log_node::ready) {
     log_node* const node = state::handles.of(opened).node;
-    return node == nullptr ? of_directory : with_open_node(*node, opened, work);
-}
-
-/// Likewise, for what sees nothing of what others wrote.
-template <class Work>
-int64_t with_open_behind(calls::file_backend::handle opened, Work work) {
-    log_node* const node = state::handles.of(opened).node;
-    return node == nullptr ? -EBADF : with_open_node(*node, opened, work, &log_node::ready_behind);
+    return node == nullptr ? of_directory : with_open_node(*node, opened, work, ready);
 }
 
 /// Around a call that moves bytes: where they may go elsewhere from then on, layers hear of it when nothing is locked
@@ -201,11 +196,12 @@ int log_backend::sync(handle opened, bool /*data_only*/) {
         return static_cast<int>(
             shown::on(call_id::log_fsync, file.directory, [&] { return direct::call(SYS_fsync, file.directory); }));
     place_watch places(*this, opened);
-    return static_cast<int>(with_open_behind(opened, [&](log_node& of) -> int64_t {
+    const auto sync_node = [&](log_node& of) -> int64_t {
         if (const int failed = of.sync(); failed != 0) return failed;
         of.is_behind = true;
         return places.done(of, 0);
-    }));
+    };
+    return static_cast<int>(with_open(opened, 0, sync_node, &log_node::ready_behind));
 }
 
 /// A container that has to be opened anew stays closed: a child of fork names descriptors that it only closes, too.
@@ -267,16 +263,19 @@ int log_backend::lock_whole(handle opened, int fd, int operation) {
 // --- epochs ---
 
 int64_t log_backend::propose_epoch(handle opened) {
-    return with_open_behind(opened, [](log_node& of) { return of.file().propose_epoch(); });
+    return with_open(
+        opened, -EBADF, [](log_node& of) { return of.file().propose_epoch(); }, &log_node::ready_behind);
 }
 
 int log_backend::join_group(handle opened, uint64_t group) {
-    return static_cast<int>(with_open_behind(opened, [&](log_node& of) { return int64_t{of.join_group(group)}; }));
+    return static_cast<int>(with_open(
+        opened, -EBADF, [&](log_node& of) { return int64_t{of.join_group(group)}; }, &log_node::ready_behind));
 }
 
 int log_backend::raise_epoch(handle opened, uint64_t group, int64_t time_ns) {
-    return static_cast<int>(
-        with_open_behind(opened, [&](log_node& of) { return int64_t{of.raise_epoch(group, time_ns)}; }));
+    return static_cast<int>(with_open(
+        opened, -EBADF, [&](log_node& of) { return int64_t{of.raise_epoch(group, time_ns)}; },
+        &log_node::ready_behind));
 }
 
 int64_t log_backend::map(handle opened, void* at, size_t bytes, int protection, int flags, int64_t offset) {

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "killed_at_step.hpp"
 #include "logfs/container/format/dropping_name.hpp"
 #include "logfs/container/log_file.hpp"
 #include "logfs/container/tools/remove.hpp"
@@ -177,12 +178,51 @@ TEST_F(containers, that_others_create_at_this_moment_are_waited_for) {
     }
 }
 
+TEST_F(containers, killed_creations_in_their_place_leave_what_can_be_removed) {
+    opening how;
+    how.creates = how.may_write = true;
+    const auto error = [&] {
+        tests::watched_files calls;
+        calls.type = fuse_magic;
+        calls.before = [](std::string_view call, int64_t) { return call == "pause" ? -1 : 0; };
+        log_file file(calls);
+        const auto opened = file.open(path_, tests::identity(1), how);
+        return opened.ok() ? 0 : opened.why().system_errno;
+    };
+    int killed_with_name_alone = 0;
+    bool was_killed = true;
+    for (long step = 0; was_killed; ++step) {
+        const auto create = [&] {
+            tests::watched_files calls;
+            calls.type = fuse_magic;
+            container made(calls);
+            made.create(path_, 0644).value();
+        };
+        was_killed = halcyon::tests::killed_at(step, create, [] {});
+        const bool has_name = fs::exists(path_);
+        const bool is_whole = container::is_at(kernel_files(), path_);
+        ASSERT_TRUE(is_whole || !has_name || fs::is_directory(path_)) << step;
+        EXPECT_EQ(error(), has_name && !is_whole ? EISDIR : 0) << step;
+        if (has_name && !is_whole) {
+            ++killed_with_name_alone;
+            EXPECT_FALSE(fs::exists(path_ + "/halcyon-container") && fs::file_size(path_ + "/halcyon-container") > 0);
+            fs::remove_all(path_);
+            EXPECT_EQ(error(), 0) << step;
+        }
+        fs::remove_all(path_);
+    }
+    EXPECT_GE(killed_with_name_alone, 4) << "behind mkdir, around the marker's creation, before it is written";
+}
+
 TEST_F(containers, no_directory_of_the_user_is_waited_for) {
     int pauses = 0;
+    int64_t paused_ns = 0;
     tests::watched_files calls;
-    calls.before = [&](std::string_view call, int64_t) {
-        pauses += call == "pause" ? 1 : 0;
-        return 0;
+    calls.before = [&](std::string_view call, int64_t ns) {
+        if (call != "pause") return 0;
+        ++pauses;
+        paused_ns += ns;
+        return -1;  // without the pause
     };
     opening how;
     how.creates = how.may_write = true;
@@ -200,6 +240,7 @@ TEST_F(containers, no_directory_of_the_user_is_waited_for) {
     fs::remove(path_ + "/text");
     EXPECT_EQ(error(), EISDIR);
     EXPECT_GT(pauses, 50);
+    EXPECT_NEAR(static_cast<double>(paused_ns), 5e9, 1e8);
 }
 
 TEST_F(containers, other_things_are_told_apart) {

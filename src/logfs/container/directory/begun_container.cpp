@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <string_view>
 
-#include "base/clock.hpp"
 #include "logfs/container/directory/marking.hpp"
 #include "logfs/container/directory/names_in.hpp"
 #include "logfs/container/files/file_systems.hpp"
@@ -37,14 +36,14 @@ bool becomes_container(file_calls& calls, int directory, const char* folder) {
     if (fd < 0) return false;
     bool is_container = false;
     if (!has_whole_renames(calls.file_system(fd))) {
-        const int64_t begin_ns = monotonic_ns();
-        bool waits = true;
-        for (int64_t pause_ns = first_pause_ns; waits; pause_ns = std::min(2 * pause_ns, longest_pause_ns)) {
+        int64_t waited_ns = 0;
+        for (int64_t pause_ns = first_pause_ns;; pause_ns = std::min(2 * pause_ns, longest_pause_ns)) {
             // Looked at before its marker is: a marker that comes in between is seen.
-            waits = may_be_begun(calls, fd) && monotonic_ns() - begin_ns < most_ns;
+            const bool may_wait = may_be_begun(calls, fd) && waited_ns < most_ns;
             is_container = marking_of(calls, fd, ".") != marking::none;
-            waits = waits && !is_container;
-            if (waits) calls.pause(pause_ns);
+            if (is_container || !may_wait) break;
+            calls.pause(pause_ns);
+            waited_ns += pause_ns;
         }
     }
     calls.close(fd);

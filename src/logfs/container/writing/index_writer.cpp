@@ -34,8 +34,9 @@ int index_writer::create(int directory, const char* path, const index_header& he
     int why = reserve_blocks(first_blocks);
     if (why == 0) {
         int cannot_map = ENODEV;
-        void* const mapped =
-            may_map && is_rewritten_in_place(calls_.file_system(fd_)) ? calls_.map(fd_, 0, block_bytes, cannot_map) : nullptr;
+        void* const mapped = may_map && is_rewritten_in_place(calls_.file_system(fd_))
+                                 ? calls_.map(fd_, 0, block_bytes, cannot_map)
+                                 : nullptr;
         is_mapped_ = mapped != nullptr;
         head_ = static_cast<std::byte*>(is_mapped_ ? mapped : calls_.take_pages(block_bytes));
         if (head_ == nullptr) why = -ENOMEM;
