@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <iterator>
 #include <string>
 #include <thread>
@@ -134,6 +135,7 @@ TEST_F(in_a_process, a_fork_comes_between_no_call_of_another_thread) {
             const bool is_right = halcyon_logfs_open(path_.c_str(), for_both, nullptr, &own) == HALCYON_OK &&
                                   halcyon_logfs_pwrite(own, "c", 1, i, nullptr) == HALCYON_OK &&
                                   halcyon_logfs_close(&own) == HALCYON_OK;
+            if (!is_right) std::cerr << "child " << i << ": " << halcyon_logfs_error_message() << '\n';
             _exit(is_right ? 0 : 1);
         }
         EXPECT_EQ(end_of(child), 0);

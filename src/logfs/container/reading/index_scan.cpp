@@ -15,10 +15,6 @@ namespace halcyon::logfs {
 namespace {
 
 constexpr size_t batch_blocks = 128;
-// A writer changes its head all the time: only what stays so is damage.
-constexpr int looks_at_a_head = 200;
-constexpr size_t commits_at = 3 * sector_bytes;
-constexpr size_t slots_end = 5 * sector_bytes;
 
 /// Up to the first 0, or all of it.
 template <size_t room>
@@ -34,42 +30,11 @@ int64_t data_end_before(const std::byte* next, uint32_t number, int64_t data_byt
     return header.number == number + 1 ? header.base.physical_end : data_bytes;
 }
 
-bool is_all_zero(const std::byte* at, size_t bytes) {
-    return std::all_of(at, at + bytes, [](std::byte b) { return b == std::byte{0}; });
-}
-
 index_damage damage_at(index_damage::part what, size_t offset, bool is_torn = false) {
     index_damage found;
     found.what = what;
     found.is_torn = is_torn;
     found.offset = static_cast<int64_t>(offset);
-    return found;
-}
-
-/// The valid ones of two slots, or zeros.
-template <class Slot>
-struct slots {
-    Slot newer{};
-    Slot older{};
-    size_t bad_at = 0;  ///< of one that is neither valid, nor empty, nor being written; 0: none
-};
-
-template <class Slot>
-slots<Slot> slots_in(const std::byte* head, size_t (*place)(uint64_t), uint64_t salt) {
-    slots<Slot> found;
-    for (uint64_t i = 0; i < 2; ++i) {
-        Slot slot{};
-        std::memcpy(static_cast<void*>(&slot), head + place(i), sizeof slot);
-        if (slot.sequence == 0) continue;
-        if (slot.check != check_of(slot, salt) || slot.sequence % 2 != i) {
-            found.bad_at = place(i);
-        } else if (slot.sequence > found.newer.sequence) {
-            found.older = found.newer;
-            found.newer = slot;
-        } else {
-            found.older = slot;
-        }
-    }
     return found;
 }
 
@@ -93,7 +58,7 @@ bool index_scan::report(const index_damage& what, index_visitor& visitor) {
 int index_scan::go_on(int fd, dropping& of, dropping_table& table, index_visitor& visitor) {
     damage_ = {};
     if (of.is_closed || of.is_gone) return 0;
-    if (const int done = read_steady_head(fd, of); done <= 0) return done;
+    if (const int done = head_.read(fd, of.salt, of.has_header); done <= 0) return done;
     if (!of.has_header) {
         if (const int done = take_header(of, table, visitor); done <= 0) return done;
     }
@@ -118,13 +83,13 @@ int index_scan::go_on(int fd, dropping& of, dropping_table& table, index_visitor
 int index_scan::confirm(int fd, dropping& of) {
     dropping fresh;
     fresh.salt = of.salt;
-    if (const int done = read_steady_head(fd, fresh); done <= 0) return done;
+    if (const int done = head_.read(fd, fresh.salt, false); done <= 0) return done;
     index_header header{};
-    if (check_header(0, header) || header.salt != of.salt || header.group != of.group || header.pid != of.pid ||
+    if (head_.check_header(0, header) || header.salt != of.salt || header.group != of.group || header.pid != of.pid ||
         header.created_ns != of.created_ns || header.rank != of.rank)
         return 0;
-    const auto states = slots_in<state_slot>(head_, state_slot_at, of.salt);
-    const auto commits = slots_in<commit_slot>(head_, commit_slot_at, of.salt);
+    const auto states = head_.states(of.salt);
+    const auto commits = head_.commits(of.salt);
     const state_slot& state = states.newer;
     if (states.bad_at != 0 || commits.bad_at != 0 || commits.newer.state_sequence > state.sequence) return 0;
     const bool is_longer = !of.is_closed && state.sequence > of.state_sequence && !state.end.is_before(of.at);
@@ -164,71 +129,17 @@ void index_scan::take_state(dropping& of) {
     of.live[1] = state_.element;
 }
 
-/// 1: there is a head; 0: not yet.
-int index_scan::read_head(int fd, const dropping& of) {
-    // All of it the first time, later the slots.
-    const size_t from = of.has_header ? sector_bytes : 0;
-    const size_t to = of.has_header ? slots_end : block_bytes;
-    const int64_t bytes = read_whole(calls_, fd, std::span(head_ + from, to - from), static_cast<int64_t>(from));
-    if (bytes < 0) return static_cast<int>(bytes);
-    std::memset(head_ + from + bytes, 0, to - from - static_cast<size_t>(bytes));
-    return of.has_header || is_begun(of) ? 1 : 0;
-}
-
-/// A writer begins with a state, the copy of its header, and the header, and only then writes anything. By which salt
-/// the sums of the slots are made, the dropping's name says, too.
-bool index_scan::is_begun(const dropping& of) const {
-    if (!is_all_zero(head_, sizeof(index_header))) return true;
-    return slots_in<state_slot>(head_, state_slot_at, of.salt).newer.sequence > 1 ||
-           slots_in<commit_slot>(head_, commit_slot_at, of.salt).newer.sequence > 0;
-}
-
 /// Nothing of a header is there, and no sync has ended: a crash of the node leaves that.
 bool index_scan::is_unsynced_header(size_t at, const dropping& of) const {
-    const state_slot state = slots_in<state_slot>(head_, state_slot_at, of.salt).newer;
-    const commit_slot commit = slots_in<commit_slot>(head_, commit_slot_at, of.salt).newer;
-    return !has_synced(state, commit) && is_all_zero(head_ + at, sizeof(index_header));
-}
-
-int index_scan::read_steady_head(int fd, const dropping& of) {
-    for (int looks = 1;; ++looks) {
-        const int done = read_head(fd, of);
-        if (done <= 0 || looks == looks_at_a_head || is_steady(of)) return done;
-    }
-}
-
-bool index_scan::is_steady(const dropping& of) const {
-    uint64_t salt = of.salt;
-    if (!of.has_header) {
-        index_header header{};
-        if (check_header(0, header)) return false;
-        salt = header.salt;
-    }
-    return slots_in<state_slot>(head_, state_slot_at, salt).bad_at == 0 &&
-           slots_in<commit_slot>(head_, commit_slot_at, salt).bad_at == 0;
-}
-
-/// What is wrong with the header at that place.
-index_damage index_scan::check_header(size_t at, index_header& header) const {
-    std::memcpy(&header, head_ + at, sizeof header);
-    if (std::memcmp(header.magic, index_magic, sizeof index_magic) != 0)
-        return damage_at(index_damage::part::magic, at);
-    const bool is_whole = header.check == check_of(header, 0);
-    if (is_whole && (header.version != format_version || header.byte_order != byte_order_mark)) {
-        index_damage other = damage_at(index_damage::part::version, at + offsetof(index_header, version));
-        other.seen = header.version;
-        return other;
-    }
-    if (!is_whole || header.block_size != block_bytes) return damage_at(index_damage::part::header, at);
-    return {};
+    return !has_synced(head_.states(of.salt).newer, head_.commits(of.salt).newer) && head_.is_without_header(at);
 }
 
 /// 1: the header or its copy is sound; 0: neither is, or the damage is not passed over; -errno.
 int index_scan::take_header(dropping& of, dropping_table& table, index_visitor& visitor) {
     index_header header{};
     index_header copy{};
-    const index_damage in_header = check_header(0, header);
-    const index_damage in_copy = check_header(header_copy_at, copy);
+    const index_damage in_header = head_.check_header(0, header);
+    const index_damage in_copy = head_.check_header(header_copy_at, copy);
     const bool is_lost = in_header && is_unsynced_header(0, of);
     const bool is_copy_lost = in_copy && is_unsynced_header(header_copy_at, of);
     // Whose it is has to be known before anybody can say what its damage means.
@@ -257,8 +168,8 @@ bool index_scan::adopt(const index_header& header, dropping& of, dropping_table&
 
 /// 1: state_ and commit_ say what is there; 0: damage that is not passed over; -errno.
 int index_scan::take_slots(int fd, dropping& of, index_visitor& visitor) {
-    const auto states = slots_in<state_slot>(head_, state_slot_at, salt_);
-    const auto commits = slots_in<commit_slot>(head_, commit_slot_at, salt_);
+    const auto states = head_.states(salt_);
+    const auto commits = head_.commits(salt_);
     state_ = states.newer;
     commit_ = commits.newer;
     if (states.bad_at != 0 && !report(damage_at(index_damage::part::state, states.bad_at), visitor)) return 0;

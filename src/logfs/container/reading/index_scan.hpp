@@ -9,6 +9,7 @@
 #include "logfs/container/format/record_coding.hpp"
 #include "logfs/container/reading/dropping.hpp"
 #include "logfs/container/reading/dropping_table.hpp"
+#include "logfs/container/reading/head_reader.hpp"
 #include "logfs/container/reading/index_damage.hpp"
 
 namespace halcyon::logfs {
@@ -31,7 +32,7 @@ class index_visitor {
 /// Reads what was added to index droppings since they were looked at last.
 class index_scan {
   public:
-    index_scan(file_calls& calls, memory_source& memory) : calls_(calls), buffer_(memory) {}
+    index_scan(file_calls& calls, memory_source& memory) : calls_(calls), head_(calls), buffer_(memory) {}
 
     /// Takes nothing behind the last commit.
     void stop_at_commit() { stops_at_commit_ = true; }
@@ -47,14 +48,9 @@ class index_scan {
 
   private:
     [[nodiscard]] bool has_last_block(int fd, const dropping& of);
-    int read_head(int fd, const dropping& of);
-    [[nodiscard]] bool is_begun(const dropping& of) const;
     [[nodiscard]] bool is_unsynced_header(size_t at, const dropping& of) const;
-    int read_steady_head(int fd, const dropping& of);
-    [[nodiscard]] bool is_steady(const dropping& of) const;
     static bool adopt(const index_header& header, dropping& of, dropping_table& table);
     int take_header(dropping& of, dropping_table& table, index_visitor& visitor);
-    [[nodiscard]] index_damage check_header(size_t at, index_header& header) const;
     int take_slots(int fd, dropping& of, index_visitor& visitor);
     void go_back_to_commit();
     int take_all_there_is(int fd);
@@ -66,8 +62,8 @@ class index_scan {
     bool report(const index_damage& what, index_visitor& visitor);
 
     file_calls& calls_;
+    head_reader head_;
     page_array<std::byte> buffer_;
-    alignas(8) std::byte head_[block_bytes] = {};
     state_slot state_{};
     commit_slot commit_{};
     uint64_t salt_ = 0;

@@ -15,6 +15,7 @@
 #include "logfs/container/format/dropping_name.hpp"
 #include "logfs/container/format/format.hpp"
 #include "logfs/container/format/record_coding.hpp"
+#include "logfs/container/reading/head_reader.hpp"
 
 namespace halcyon::logfs {
 namespace {
@@ -23,25 +24,15 @@ using block = std::array<std::byte, block_bytes>;
 
 /// The last state of a writer that has ended, or that runs on this host or did since it was started: no crash of the
 /// node lies behind it. False: of another one, or there is damage.
-bool take_state(const block& head, uint64_t salt, std::string_view boot_id, state_slot& out) {
+bool take_state(const head_reader& head, uint64_t salt, std::string_view boot_id, state_slot& out) {
     index_header header{};
-    std::memcpy(&header, head.data(), sizeof header);
-    const bool is_ours = std::memcmp(header.magic, index_magic, sizeof index_magic) == 0 &&
-                         header.version == format_version && header.byte_order == byte_order_mark &&
-                         header.check == check_of(header, 0) && header.salt == salt;
-    if (!is_ours || header.block_size != block_bytes) return false;
+    if (head.check_header(0, header) || header.salt != salt) return false;
     const bool is_of_this_boot =
         !boot_id.empty() && boot_id == std::string_view(header.boot_id, strnlen(header.boot_id, boot_id_room));
-    out = {};
-    for (uint64_t slot = 0; slot < 2; ++slot) {
-        state_slot each{};
-        std::memcpy(&each, head.data() + state_slot_at(slot), sizeof each);
-        const bool is_sound = each.check == check_of(each, salt);
-        const bool is_being_written = each.sequence == 0 && is_of_this_boot;
-        if (!is_sound && !is_being_written) return false;
-        if (is_sound && each.sequence > out.sequence) out = each;
-    }
-    return out.sequence > 0 && (is_of_this_boot || out.is_closed != 0);
+    const auto states = head.states(salt);
+    out = states.newer;
+    const bool are_both_there = states.bad_at == 0 && (states.older.sequence > 0 || is_of_this_boot);
+    return are_both_there && out.sequence > 0 && (is_of_this_boot || out.is_closed != 0);
 }
 
 /// When the last of the records was written; false: damage.
@@ -66,7 +57,7 @@ bool take_latest(const block& last, const state_slot& state, uint64_t salt, int6
 class quick_look {
   public:
     quick_look(const container& of, std::string_view boot_id)
-        : of_(of), boot_id_(boot_id), calls_(of.calls()), memory_(of.calls()) {}
+        : of_(of), boot_id_(boot_id), calls_(of.calls()), head_(of.calls()), memory_(of.calls()) {}
 
     bool look(written_state& out) {
         if (of_.is_plfs()) return false;
@@ -99,7 +90,7 @@ class quick_look {
         const int fd = calls_.open_at(of_.directory(), path, O_RDONLY, 0);
         if (fd < 0) return false;
         state_slot state;
-        const bool is_sound = read_block(fd, 0) && take_state(block_, salt, boot_id_, state) &&
+        const bool is_sound = head_.read(fd, salt, false) == 1 && take_state(head_, salt, boot_id_, state) &&
                               read_block(fd, block_at(state.end.block)) &&
                               take_latest(block_, state, salt, written_.latest_ns);
         calls_.close(fd);
@@ -122,6 +113,7 @@ class quick_look {
     const container& of_;
     const std::string_view boot_id_;
     file_calls& calls_;
+    head_reader head_;
     memory_source memory_;
     written_state written_;
     int64_t writers_ = 0;

@@ -25,6 +25,7 @@
 #include "logfs/container/files/whole_transfer.hpp"
 #include "logfs/container/format/dropping_name.hpp"
 #include "logfs/container/format/format.hpp"
+#include "logfs/container/reading/head_reader.hpp"
 #include "logfs/container/reading/reader.hpp"
 #include "logfs/container/tools/process.hpp"
 #include "logfs/container/writing/writer_identity.hpp"
@@ -51,25 +52,6 @@ int64_t read_note(const std::string& data) {
     return std::max<int64_t>(bytes, 0);
 }
 
-/// A whole slot of two, the later one; of sequence 0: there is none.
-template <class Slot>
-Slot newest_slot(const std::byte* head, size_t (*place)(uint64_t), uint64_t salt) {
-    Slot newest{};
-    for (const uint64_t which : {uint64_t{0}, uint64_t{1}}) {
-        Slot one;
-        std::memcpy(&one, head + place(which), sizeof one);
-        if (one.sequence > newest.sequence && one.check == check_of(one, salt)) newest = one;
-    }
-    return newest;
-}
-
-size_t place_of_state(uint64_t sequence) {
-    return state_slot_at(sequence);
-}
-size_t place_of_commit(uint64_t sequence) {
-    return commit_slot_at(sequence);
-}
-
 /// For a writer that has ended: its index says that it is on the device, as that writer's own last sync would have
 /// done.
 int commit_for_writer(container& in, const char* index, uint64_t salt, int64_t data_bytes) {
@@ -81,8 +63,8 @@ int commit_for_writer(container& in, const char* index, uint64_t salt, int64_t d
     const int64_t bytes = read_whole(calls, opened, head, 0);
     if (bytes < 0) return static_cast<int>(bytes);
     if (bytes < static_cast<int64_t>(block_bytes)) return 0;
-    auto state = newest_slot<state_slot>(head, place_of_state, salt);
-    const auto last = newest_slot<commit_slot>(head, place_of_commit, salt);
+    state_slot state = slots_in<state_slot>(head, salt).newer;
+    const commit_slot last = slots_in<commit_slot>(head, salt).newer;
     // Records first: a commit that names what is not on the disk would be a lie. Of a damaged index nothing is said.
     if (const int done = calls.sync(opened); done != 0) return done;
     if (state.sequence == 0 || state.data_bytes > data_bytes || state.runs > 0) return 0;
@@ -94,7 +76,7 @@ int commit_for_writer(container& in, const char* index, uint64_t salt, int64_t d
         mine.state_sequence = state.sequence;
         mine.end = state.end;
         mine.check = check_of(mine, salt);
-        const auto place = static_cast<int64_t>(place_of_commit(mine.sequence));
+        const auto place = static_cast<int64_t>(commit_slot_at(mine.sequence));
         if (const int done = write_whole(calls, opened, bytes_of(mine), place); done != 0) return done;
         if (const int done = calls.sync(opened); done != 0) return done;
     } else if (state.synced_commit >= last.sequence) {
@@ -105,7 +87,7 @@ int commit_for_writer(container& in, const char* index, uint64_t salt, int64_t d
     for (int slot = 0; slot < 2; ++slot) {
         ++state.sequence;
         state.check = check_of(state, salt);
-        const auto place = static_cast<int64_t>(place_of_state(state.sequence));
+        const auto place = static_cast<int64_t>(state_slot_at(state.sequence));
         if (const int done = write_whole(calls, opened, bytes_of(state), place); done != 0) return done;
     }
     return 0;
