@@ -28,14 +28,14 @@ BLOCK = 47 << 10
 NAMES = [f"writers.{rank:04d}" for rank in range(RANKS)]
 
 
-def run_on_volume(figures: Sequence[str], measure: Callable[[SharedVolume], None]) -> int:
+def run_on_volume(figures: Sequence[str], measure: Callable[[SharedVolume], None], plan: Plan = PLAN) -> int:
     """The bench of these figures: its exit code."""
-    if reason := unavailable(PLAN):
+    if reason := unavailable(plan):
         for name in figures:
             unmet(ROOM, name, reason)
         return 0
     try:
-        with raised(PLAN) as bed:
+        with raised(plan) as bed:
             measure(SharedVolume(bed))
     except HalcyonError as why:
         print(f"error: {why}", file=sys.stderr)

@@ -69,12 +69,10 @@ def serve(host: Host) -> list[str]:
     ]  # fmt: skip
 
 
-def mount(host: Host, place: int) -> list[str]:
-    """Data is neither cached nor held back, so that a write has been at its server when it returns."""
-    return [
-        "glusterfs", "-N", "-f", str(CLIENT_FILE), "--direct-io-mode=enable", "--attribute-timeout=0",
-        "--entry-timeout=0", "-l", str(LOGS / f"mount-{host.name}-{place}.log"), str(mount_point(host.name, place)),
-    ]  # fmt: skip
+def mount(host: Host, place: int, plan: Plan) -> list[str]:
+    kept = [] if plan.caching_mounts else ["--direct-io-mode=enable", "--attribute-timeout=0", "--entry-timeout=0"]
+    log = str(LOGS / f"mount-{host.name}-{place}.log")
+    return ["glusterfs", "-N", "-f", str(CLIENT_FILE), *kept, "-l", log, str(mount_point(host.name, place))]
 
 
 def _translators(*each: tuple[str, str, dict[str, str], list[str]]) -> str:

@@ -110,7 +110,7 @@ class _Holder:
                 point = place.mount_point(host.name, i)
                 point.mkdir(parents=True)
                 name = f"mount {host.name}/{i}"
-                self._start(host, name, gluster.mount(host, i))
+                self._start(host, name, gluster.mount(host, i, self._plan))
                 started.append((name, point))
                 _done(name)
         for name, point in started:

@@ -59,6 +59,9 @@ class Plan:
     """Of all compute hosts together; each is a client of its own to the servers."""
     brick_bytes: int = 2 << 30
     """Room on each storage host, in memory once it is used."""
+    caching_mounts: bool = False
+    """Each mount keeps what it has read of sizes, times, names and data for a second, as GlusterFS does unless it is
+    told not to. Else nothing is kept, and a write has been at its server when it returns."""
     slurm: bool = False
     slurm_lines: tuple[str, ...] = ()
     """Of slurm.conf, besides the bed's own, such as `Prolog=/path`."""

@@ -77,6 +77,17 @@ class direct_file_calls : public file_calls {
         return static_cast<int>(
             direct::call(SYS_newfstatat, directory, direct::address(name), direct::address(&out), AT_SYMLINK_NOFOLLOW));
     }
+    int refresh(int fd) override {
+        const int done = refresh_at(fd, "");
+        // Not all file systems drop contents for a new time.
+        return done != 0 ? done : static_cast<int>(direct::call(SYS_fadvise64, fd, 0, 0, POSIX_FADV_DONTNEED));
+    }
+    int refresh_at(int directory, const char* name) override {
+        struct statx ignored {};
+        return static_cast<int>(direct::call(SYS_statx, directory, direct::address(name),
+                                             AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW | AT_STATX_FORCE_SYNC,
+                                             STATX_BASIC_STATS, direct::address(&ignored)));
+    }
     int set_mode(int fd, mode_t mode) override { return static_cast<int>(direct::call(SYS_fchmod, fd, mode)); }
     int set_owner(int fd, uid_t user, gid_t group) override {
         return static_cast<int>(direct::call(SYS_fchown, fd, user, group));

@@ -1,10 +1,12 @@
-"""--log on the shared volume of a test bed: GlusterFS renames a directory on one storage host after the other."""
+"""--log on the shared volume of a test bed: GlusterFS renames a directory on one storage host after the other, and, as
+it is usually mounted, shows for a second what a file was before another host changed it."""
 
 import json
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -14,6 +16,7 @@ from halcyon.testbed.plan import Plan
 from halcyon.testbed.requirements import unavailable
 
 PLAN = Plan(compute=3, storage=4, mounts=3, brick_bytes=256 << 20)
+CACHING = replace(PLAN, caching_mounts=True)
 HOSTS = [host.name for host in PLAN.compute_hosts]
 FILES = 16
 BETWEEN_S = 0.3
@@ -52,9 +55,9 @@ def logged(bed: Bed, host: str, program: str, *words: object) -> list[str]:
     return ["env", *loaded, sys.executable, "-c", program, folder, *map(str, words)]
 
 
-@pytest.fixture(scope="module")
-def bed() -> Iterator[Bed]:
-    with raised(PLAN) as standing:
+@pytest.fixture(scope="module", params=[PLAN, CACHING], ids=["direct", "caching"])
+def bed(request: pytest.FixtureRequest) -> Iterator[Bed]:
+    with raised(request.param) as standing:
         yield standing
 
 
@@ -102,3 +105,50 @@ def test_what_one_host_renames_removes_and_flattens_others_see(bed: Bed) -> None
     assert (root / "logs/g1").read_text() == "g"
     read = 'import sys; print(open(f"{sys.argv[1]}/g1").read())'
     assert bed.run(two, logged(bed, two, read), capture_output=True).stdout == "g\n"
+
+
+TURNS = 12
+WORD = "0123456789abcdef"
+
+TAKES_TURNS = f"""
+import os, sys
+folder, rank, hosts = sys.argv[1], int(sys.argv[2]), {len(HOSTS)}
+fd = os.open(f"{{folder}}/turns", os.O_RDWR | os.O_CREAT)
+seen = b""
+for turn in range({TURNS}):
+    sys.stdin.readline()
+    if turn % hosts == rank:
+        os.pwrite(fd, b"{WORD}" * (1 + turn * 300), len(seen))
+        os.fsync(fd)
+        print(os.fstat(fd).st_size, flush=True)
+    else:
+        print("", flush=True)
+    sys.stdin.readline()
+    os.fsync(fd)
+    seen = os.pread(fd, 1 << 20, 0)
+    whole = len(seen) // {len(WORD)}
+    print(len(seen), seen == b"{WORD}" * whole, os.fstat(fd).st_size, flush=True)
+os.close(fd)
+"""
+
+
+def test_what_one_host_has_synced_others_see_in_whole_and_at_once(bed: Bed) -> None:
+    (bed.inside(bed.mounts()[0][1]) / "logs").mkdir(exist_ok=True)
+    running = [
+        bed.popen(host, logged(bed, host, TAKES_TURNS, rank), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                  stderr=subprocess.PIPE)
+        for rank, host in enumerate(HOSTS)
+    ]  # fmt: skip
+
+    def all_of_them() -> list[str]:
+        for process in running:
+            print(file=process.stdin, flush=True)
+        return [process.stdout.readline().strip() for process in running]
+
+    bytes_there = 0
+    for turn in range(TURNS):
+        bytes_there += len(WORD) * (1 + turn * 300)
+        assert all_of_them()[turn % len(HOSTS)] == str(bytes_there)
+        assert all_of_them() == [f"{bytes_there} True {bytes_there}"] * len(HOSTS)
+    for process in running:
+        assert process.communicate(timeout=60) == ("", "")

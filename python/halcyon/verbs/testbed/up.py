@@ -46,6 +46,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="2 GiB",
         help="capacity of each storage host, in memory (default: %(default)s)",
     )
+    parser.add_argument(
+        "--caching-mounts",
+        action="store_true",
+        help="mounts keep for a second what they have read of sizes, times, names and data, as GlusterFS does unless "
+        "it is told not to (default: nothing is kept, and a write has been at its server when it returns)",
+    )
     parser.add_argument("--slurm", action="store_true", help="start Slurm: a slurmd per compute host")
     parser.add_argument(
         "--slurm-conf",
@@ -72,6 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
         burst_bytes=parse_room(arguments.burst, "--burst"),
         mounts=mounts if storage else 0,
         brick_bytes=parse_room(arguments.brick, "--brick"),
+        caching_mounts=arguments.caching_mounts,
         slurm=arguments.slurm or further is not None,
         slurm_lines=tuple(further.splitlines()) if further else (),
     )

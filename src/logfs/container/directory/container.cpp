@@ -8,6 +8,7 @@
 
 #include "base/clock.hpp"
 #include "logfs/container/directory/access.hpp"
+#include "logfs/container/directory/begun_container.hpp"
 #include "logfs/container/directory/marking.hpp"
 #include "logfs/container/directory/other_backends.hpp"
 #include "logfs/container/files/file_systems.hpp"
@@ -136,14 +137,20 @@ result<void> container::open(std::string_view path) {
     return read;
 }
 
-result<void> container::read_marker() {
+/// How many bytes; -errno.
+int64_t container::read_marker_text(std::span<char> out) {
     const int fd = calls_.open_at(directory_, marker_name.data(), marker_flags, 0);
+    if (fd < 0) return fd;
+    const int64_t bytes = read_beginning(calls_, fd, std::as_writable_bytes(out));
+    calls_.close(fd);
+    return bytes;
+}
+
+result<void> container::read_marker() {
     char text[marker::room];
-    int64_t bytes = fd;
-    if (fd >= 0) {
-        bytes = read_whole(calls_, fd, std::as_writable_bytes(std::span(text)), 0);
-        calls_.close(fd);
-    }
+    int64_t bytes = read_marker_text(text);
+    // Somebody is about to write it.
+    if (bytes == 0 && becomes_container(calls_, directory_, ".")) bytes = read_marker_text(text);
     const std::string_view read(text, bytes < 0 ? 0 : static_cast<size_t>(bytes));
     const marker::reading found = marker::read(read, marker_);
     if (found == marker::reading::whole) return {};
@@ -155,7 +162,7 @@ result<void> container::read_marker() {
         case marking::ours:
             break;
     }
-    if (bytes < 0) return failed(marker_name, fd < 0 ? "cannot open" : "cannot read", static_cast<int>(-bytes));
+    if (bytes < 0) return failed(marker_name, "cannot read", static_cast<int>(-bytes));
     if (found == marker::reading::other_version)
         return damaged(marker_name, "format version " + std::to_string(marker_.version) +
                                         "; this release reads version " + std::to_string(format_version));
@@ -205,7 +212,13 @@ void container::close() {
     if (directory_ >= 0) calls_.close(directory_);
     directory_ = -1;
     mode_ = 0;
+    is_seen_late_ = -1;
     is_plfs_ = false;
+}
+
+bool container::is_seen_late() {
+    if (is_seen_late_ < 0) is_seen_late_ = logfs::is_seen_late(calls_.file_system(directory_)) ? 1 : 0;
+    return is_seen_late_ != 0;
 }
 
 int container::make_host_directory(uint32_t number) {

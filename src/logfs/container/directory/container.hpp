@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -65,6 +66,8 @@ class container {
     void share(const char* name, mode_t access);
     /// The name of its index dropping is on the device: the data dropping says so from now on (index_named).
     void note_index_named(const char* data_name);
+    /// What another host changes in it may be seen late here (file_systems.hpp).
+    [[nodiscard]] bool is_seen_late();
     /// Who may use it has changed: share() looks again.
     void access_changed() { mode_ = 0; }
     /// The container is on the device: its marker, the names in it and its own; -errno.
@@ -79,6 +82,7 @@ class container {
 
   private:
     result<void> read_marker();
+    int64_t read_marker_text(std::span<char> out);
     result<void> take_plfs();
     [[nodiscard]] failure no_container(bool has_text) const;
     [[nodiscard]] bool is_renamed_whole();
@@ -98,6 +102,7 @@ class container {
     mode_t mode_ = 0;  // of the directory; 0: not known yet
     marker marker_;
     bool is_plfs_ = false;
+    signed char is_seen_late_ = -1;  // not known yet
     std::string_view backends_;
 };
 

@@ -47,7 +47,7 @@ bool read_times(const container& of, file_times& out) {
     const int fd = calls.open_at(of.directory(), times_name.data(), O_RDONLY, 0);
     if (fd < 0) return false;
     kept_times kept{};
-    const int64_t bytes = read_whole(calls, fd, std::as_writable_bytes(std::span(&kept, 1)), 0);
+    const int64_t bytes = read_beginning(calls, fd, std::as_writable_bytes(std::span(&kept, 1)));
     calls.close(fd);
     if (bytes != static_cast<int64_t>(sizeof kept) || kept.check != check_of(kept.times)) return false;
     out = kept.times;

@@ -66,7 +66,7 @@ bool is_marker(file_calls& calls, int directory, inner_path& at) {
     const int fd = calls.open_at(directory, at.to(marker_name), marker_flags, 0);
     if (fd < 0) return fd != -ENOENT && fd != -ELOOP;  // something else has the name by now
     char text[marker::room];
-    const int64_t bytes = read_whole(calls, fd, std::as_writable_bytes(std::span(text)), 0);
+    const int64_t bytes = read_beginning(calls, fd, std::as_writable_bytes(std::span(text)));
     calls.close(fd);
     if (bytes < 0 || marker::begins({text, static_cast<size_t>(bytes)})) return true;
     return has_parts_of_container(calls, directory, at.to_folder());

@@ -36,7 +36,7 @@ bool read_owner(file_calls& calls, int directory, uint64_t& inode) {
     const int fd = calls.open_at(directory, owner_name.data(), O_RDONLY | O_NOFOLLOW, 0);
     if (fd < 0) return fd == -ENOENT;
     char text[24] = {};
-    const int64_t bytes = read_whole(calls, fd, std::as_writable_bytes(std::span(text)), 0);
+    const int64_t bytes = read_beginning(calls, fd, std::as_writable_bytes(std::span(text)));
     calls.close(fd);
     if (bytes > 0) std::from_chars(text, text + bytes, inode);
     return bytes >= 0;

@@ -134,7 +134,7 @@ int staged_mark::read(container& in, std::string_view dropping) {
     const int fd = calls.open_at(in.directory(), staged_name(dropping).c_str(), O_RDONLY | O_NOFOLLOW, 0);
     if (fd < 0) return fd;
     char text[room];
-    const int64_t bytes = read_whole(calls, fd, std::as_writable_bytes(std::span(text)), 0);
+    const int64_t bytes = read_beginning(calls, fd, std::as_writable_bytes(std::span(text)));
     calls.close(fd);
     if (bytes < 0) return static_cast<int>(bytes);
     return parse({text, static_cast<size_t>(bytes)}, in.id()) ? 0 : -EIO;

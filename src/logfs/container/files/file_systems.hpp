@@ -6,6 +6,8 @@
 
 namespace halcyon::logfs {
 
+inline constexpr int64_t fuse_magic = 0x65735546;  ///< the kernel's headers know it since 5.17
+
 /// Whether a file system of this type (statfs) stores what is changed where it was, so that a store into a mapped file
 /// needs no room on the device, and bytes that were reserved can be stored again and again. Not btrfs, ZFS and their
 /// like, which write each change to a new place: once they are full, a store into a mapped file ends the process
@@ -22,8 +24,15 @@ constexpr bool is_rewritten_in_place(int64_t file_system) {
 /// given one name at a time only one gets it. Not GlusterFS, which, like others that FUSE shows, renames one storage
 /// host's part of a directory after the other's.
 constexpr bool has_whole_renames(int64_t file_system) {
-    constexpr int64_t fuse_magic = 0x65735546;  // the kernel's headers know it since 5.17
     return file_system != fuse_magic;
+}
+
+/// Whether a host may show, for a second or more, a file as it was before another host changed it: it keeps sizes,
+/// times and contents, and asks for them anew only now and then.
+constexpr bool is_seen_late(int64_t file_system) {
+    constexpr int64_t cifs_magic = 0xff534d42, smb2_magic = 0xfe534d42;
+    return file_system == fuse_magic || file_system == NFS_SUPER_MAGIC || file_system == SMB_SUPER_MAGIC ||
+           file_system == cifs_magic || file_system == smb2_magic || file_system == V9FS_MAGIC;
 }
 
 }  // namespace halcyon::logfs

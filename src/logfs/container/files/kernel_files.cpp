@@ -79,6 +79,18 @@ class kernel final : public file_calls {
     int status_at(int directory, const char* name, struct stat& out) override {
         return uninterrupted([&] { return ::fstatat(directory, name, &out, AT_SYMLINK_NOFOLLOW); });
     }
+    int refresh(int fd) override {
+        const int done = refresh_at(fd, "");
+        // Not all file systems drop contents for a new time.
+        return done != 0 ? done : -::posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+    }
+    int refresh_at(int directory, const char* name) override {
+        struct statx ignored {};
+        return uninterrupted([&] {
+            return ::statx(directory, name, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW | AT_STATX_FORCE_SYNC,
+                           STATX_BASIC_STATS, &ignored);
+        });
+    }
     int set_mode(int fd, mode_t mode) override {
         return uninterrupted([&] { return ::fchmod(fd, mode); });
     }

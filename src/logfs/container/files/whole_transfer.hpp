@@ -35,4 +35,11 @@ inline int64_t read_whole(file_calls& calls, int fd, std::span<std::byte> out, i
     return static_cast<int64_t>(read);
 }
 
+/// The beginning of a small file that another host may have written a moment ago: this host may hold it for empty.
+inline int64_t read_beginning(file_calls& calls, int fd, std::span<std::byte> out) {
+    const int64_t read = read_whole(calls, fd, out, 0);
+    if (read != 0 || calls.refresh(fd) != 0) return read;
+    return read_whole(calls, fd, out, 0);
+}
+
 }  // namespace halcyon::logfs

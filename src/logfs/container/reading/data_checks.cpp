@@ -78,7 +78,8 @@ data_checks::finding data_checks::compare(const one& with, int fd) {
     for (int64_t at = with.begin; at < with.end;) {
         const auto wanted = static_cast<size_t>(std::min<int64_t>(static_cast<int64_t>(buffer_.size()), with.end - at));
         const iovec part{buffer_.data(), wanted};
-        const int64_t bytes = calls_.read_at(fd, &part, 1, at);
+        int64_t bytes = calls_.read_at(fd, &part, 1, at);
+        if (bytes == 0 && calls_.refresh(fd) == 0) bytes = calls_.read_at(fd, &part, 1, at);
         if (bytes < 0) return {verdict::unreadable, with.begin, with.end, static_cast<int>(bytes)};
         if (bytes == 0) return {verdict::damaged, with.begin, with.end, -EIO};
         sum = crc32c({buffer_.data(), static_cast<size_t>(bytes)}, sum);

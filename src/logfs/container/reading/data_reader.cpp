@@ -110,9 +110,15 @@ result<void> data_reader::read_parts(uint32_t dropping, int fd, int64_t physical
     }
     iovec* first = parts_.data();
     auto count = static_cast<int>(parts_.size());
+    bool is_refreshed = false;
     for (int64_t done = 0; done < bytes;) {
         const int64_t read = container_.calls().read_at(fd, first, count, physical + done);
         ++read_calls_;
+        // This host may know of its index, but not of its length yet.
+        if (read == 0 && !is_refreshed) {
+            is_refreshed = true;
+            if (container_.calls().refresh(fd) == 0) continue;
+        }
         if (read < 0) return failed(dropping, "cannot read", static_cast<int>(read));
         if (read == 0) {
             const short_name name = writers_.data_name_of(dropping);

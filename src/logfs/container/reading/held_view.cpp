@@ -16,6 +16,7 @@ int64_t read_generation(container& of) {
     if (fd == -ENOENT) return 0;
     if (fd < 0) return fd;
     int64_t generation = 0;
+    if (of.is_seen_late()) static_cast<void>(calls.refresh(fd));
     const int64_t bytes = read_whole(calls, fd, std::as_writable_bytes(std::span(&generation, 1)), 0);
     calls.close(fd);
     if (bytes < 0) return bytes;

@@ -96,7 +96,7 @@ result<void> index_intake::reload() {
     for (size_t i = 0; i < open_.size(); ++i) {
         const uint32_t number = open_[i];
         advise_next(i + 1);
-        if (auto done = take_new(number); !done) {
+        if (auto done = take_new(number, container_.is_seen_late()); !done) {
             // What was not taken is looked at again.
             for (; i < open_.size(); ++i) open_[kept++] = open_[i];
             open_.cut(kept);
@@ -117,7 +117,7 @@ result<void> index_intake::reload_one(std::string_view path) {
         if (number == dropping_table::none || !open_.push(number))
             return failed(path, "cannot read the index", -ENOMEM);
     }
-    if (auto done = take_new(number); !done) return done;
+    if (auto done = take_new(number, false); !done) return done;
     return finish();
 }
 
@@ -176,10 +176,18 @@ bool index_intake::must_list(const struct stat& now, listing& last) {
     return true;
 }
 
+/// Of a directory of the container. It may have changed on another host a moment ago.
+int index_intake::refreshed_status(const char* name, struct stat& out) {
+    file_calls& calls = container_.calls();
+    if (container_.is_seen_late()) {
+        if (const int done = calls.refresh_at(container_.directory(), name); done != 0) return done;
+    }
+    return calls.status_at(container_.directory(), name, out);
+}
+
 result<void> index_intake::list_container() {
     struct stat now {};
-    if (const int done = container_.calls().status(container_.directory(), now); done != 0)
-        return failed({}, "cannot look at the directory", done);
+    if (const int done = refreshed_status(".", now); done != 0) return failed({}, "cannot look at the directory", done);
     if (must_list(now, container_listing_)) {
         const int done = names_in(container_.calls(), memory_, container_.directory(), ".", [&](std::string_view name) {
             uint32_t number = 0;
@@ -198,7 +206,7 @@ result<void> index_intake::list_container() {
         const short_name name = host_directory_name(each.number);
         // It may be a link to another backend: what is behind that counts.
         const short_name inside = short_name(name.view()).add("/.");
-        if (const int done = container_.calls().status_at(container_.directory(), inside.c_str(), now); done != 0)
+        if (const int done = refreshed_status(inside.c_str(), now); done != 0)
             return failed(name.view(), "cannot look at the directory", done);
         if (!must_list(now, each.last)) continue;
         if (auto done = list_host_directory(each.number); !done) {
@@ -303,7 +311,8 @@ void index_intake::advise_next(size_t place) {
     }
 }
 
-result<void> index_intake::take_new(uint32_t number) {
+/// `refreshes`: another host may have changed it a moment ago.
+result<void> index_intake::take_new(uint32_t number, bool refreshes) {
     const std::string_view name = writers_.name_of(number);
     const int fd = files_.get(index_key(number), container_.directory(), name.data());
     dropping& of = writers_[number];
@@ -312,6 +321,7 @@ result<void> index_intake::take_new(uint32_t number) {
         return {};
     }
     if (fd < 0) return failed(name, "cannot open", fd);
+    if (refreshes) static_cast<void>(container_.calls().refresh(fd));
     visitor takes(*this, number);
     const int done = scan_.go_on(fd, of, writers_, takes);
     if (of.is_closed) files_.close(index_key(number));

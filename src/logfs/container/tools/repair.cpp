@@ -203,7 +203,11 @@ class repairing {
 
     int64_t data_bytes(const std::string& name) {
         struct stat file {};
-        const int found = container_.calls().status_at(container_.directory(), data_name(name).c_str(), file);
+        file_calls& calls = container_.calls();
+        const short_name data = data_name(name);
+        // What another host wrote a moment ago would be cut.
+        static_cast<void>(calls.refresh_at(container_.directory(), data.c_str()));
+        const int found = calls.status_at(container_.directory(), data.c_str(), file);
         return found == 0 ? int64_t{file.st_size} : 0;
     }
 
