@@ -1,4 +1,5 @@
 #include "logfs/container/directory/container.hpp"
+#include "logfs/container/files/file_systems.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "killed_at_step.hpp"
+#include "logfs/container/files/file_systems.hpp"
 #include "logfs/container/format/dropping_name.hpp"
 #include "logfs/container/log_file.hpp"
 #include "logfs/container/tools/remove.hpp"
@@ -127,8 +129,6 @@ TEST_F(containers, of_several_one_succeeds_where_a_rename_cannot_refuse_to_repla
     EXPECT_EQ(again.create(path_, 0644).why().system_errno, EEXIST);
     EXPECT_EQ(folder_.names(), (std::vector<std::string>{"file"}));
 }
-
-constexpr int64_t fuse_magic = 0x65735546;
 
 /// As on GlusterFS, where a directory is renamed by one storage host after the other: containers have their name first.
 TEST_F(containers, are_created_in_their_place_where_directories_are_not_renamed_as_a_whole) {
