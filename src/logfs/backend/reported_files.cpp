@@ -100,9 +100,9 @@ int reported_files::status_at(int directory, const char* name, struct stat& out)
 int reported_files::refresh(int fd) {
     return number(shown::on(call_id::log_fstat, fd, [&] { return int64_t{makes_.refresh(fd)}; }));
 }
-int reported_files::refresh_at(int directory, const char* name) {
-    return number(
-        shown::named(call_id::log_stat, directory, name, [&] { return int64_t{makes_.refresh_at(directory, name)}; }));
+int reported_files::status_now_at(int directory, const char* name, struct stat& out) {
+    return number(shown::named(call_id::log_stat, directory, name,
+                               [&] { return int64_t{makes_.status_now_at(directory, name, out)}; }));
 }
 int reported_files::set_mode(int fd, mode_t mode) {
     return number(

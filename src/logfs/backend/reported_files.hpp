@@ -29,7 +29,7 @@ class reported_files final : public file_calls {
     int status(int fd, struct stat& out) override;
     int status_at(int directory, const char* name, struct stat& out) override;
     int refresh(int fd) override;
-    int refresh_at(int directory, const char* name) override;
+    int status_now_at(int directory, const char* name, struct stat& out) override;
     int set_mode(int fd, mode_t mode) override;
     int set_owner(int fd, uid_t user, gid_t group) override;
     int make_directory_at(int directory, const char* name, mode_t mode) override;

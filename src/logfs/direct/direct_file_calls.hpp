@@ -11,6 +11,7 @@
 #include "calls/state/direct_call.hpp"
 #include "logfs/container/files/file_calls.hpp"
 #include "logfs/container/files/file_systems.hpp"
+#include "logfs/container/files/status_of.hpp"
 
 namespace halcyon::logfs {
 
@@ -78,15 +79,18 @@ class direct_file_calls : public file_calls {
             direct::call(SYS_newfstatat, directory, direct::address(name), direct::address(&out), AT_SYMLINK_NOFOLLOW));
     }
     int refresh(int fd) override {
-        const int done = refresh_at(fd, "");
+        struct stat ignored {};
+        const int done = status_now_at(fd, "", ignored);
         // Not all file systems drop contents for a new time.
         return done != 0 ? done : static_cast<int>(direct::call(SYS_fadvise64, fd, 0, 0, POSIX_FADV_DONTNEED));
     }
-    int refresh_at(int directory, const char* name) override {
-        struct statx ignored {};
-        return static_cast<int>(direct::call(SYS_statx, directory, direct::address(name),
-                                             AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW | AT_STATX_FORCE_SYNC,
-                                             STATX_BASIC_STATS, direct::address(&ignored)));
+    int status_now_at(int directory, const char* name, struct stat& out) override {
+        struct statx now {};
+        const int done = static_cast<int>(direct::call(SYS_statx, directory, direct::address(name),
+                                                       AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW | AT_STATX_FORCE_SYNC,
+                                                       STATX_BASIC_STATS, direct::address(&now)));
+        if (done == 0) out = status_of(now);
+        return done;
     }
     int set_mode(int fd, mode_t mode) override { return static_cast<int>(direct::call(SYS_fchmod, fd, mode)); }
     int set_owner(int fd, uid_t user, gid_t group) override {

@@ -61,10 +61,11 @@ class late_files : public watched_files {
         ++refreshed;
         return done;
     }
-    int refresh_at(int directory, const char* name) override {
+    int status_now_at(int directory, const char* name, struct stat& out) override {
         const int fd = ::openat(directory, name, O_RDONLY | O_CLOEXEC);
         if (fd < 0) return -errno;
-        const int done = refresh(fd);
+        int done = refresh(fd);
+        if (done == 0) done = status(fd, out);
         ::close(fd);
         return done;
     }

@@ -75,8 +75,8 @@ class watched_files : public file_calls {
     int refresh(int fd) override {
         return watched("refresh", 0, [&] { return under_.refresh(fd); });
     }
-    int refresh_at(int directory, const char* name) override {
-        return watched("refresh", 0, [&] { return under_.refresh_at(directory, name); });
+    int status_now_at(int directory, const char* name, struct stat& out) override {
+        return watched("refresh", 0, [&] { return under_.status_now_at(directory, name, out); });
     }
     int set_mode(int fd, mode_t mode) override {
         return watched("set_mode", 0, [&] { return under_.set_mode(fd, mode); });

@@ -1,12 +1,15 @@
 """--log on the shared volume of a test bed: GlusterFS renames a directory on one storage host after the other, and, as
 it is usually mounted, shows for a second what a file was before another host changed it."""
 
+import hashlib
 import json
+import random
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -18,7 +21,7 @@ from halcyon.testbed.requirements import unavailable
 PLAN = Plan(compute=3, storage=4, mounts=3, brick_bytes=256 << 20)
 CACHING = replace(PLAN, caching_mounts=True)
 HOSTS = [host.name for host in PLAN.compute_hosts]
-FILES = 16
+FILES = 10
 BETWEEN_S = 0.3
 BLOCK = 8
 
@@ -64,7 +67,7 @@ def bed(request: pytest.FixtureRequest) -> Iterator[Bed]:
 def test_files_that_all_hosts_create_at_once_have_what_each_of_them_wrote(bed: Bed) -> None:
     root = bed.inside(bed.mounts()[0][1])
     (root / "logs").mkdir()
-    begin = time.time() + 5
+    begin = time.time() + 3
     running = []
     for rank, host in enumerate(HOSTS):
         words = logged(bed, host, WRITES, rank, begin)
@@ -107,48 +110,90 @@ def test_what_one_host_renames_removes_and_flattens_others_see(bed: Bed) -> None
     assert bed.run(two, logged(bed, two, read), capture_output=True).stdout == "g\n"
 
 
-TURNS = 12
-WORD = "0123456789abcdef"
+OBEYS = """
+import hashlib, json, os, sys
+path = sys.argv[1] + "/turns"
 
-TAKES_TURNS = f"""
-import os, sys
-folder, rank, hosts = sys.argv[1], int(sys.argv[2]), {len(HOSTS)}
-fd = os.open(f"{{folder}}/turns", os.O_RDWR | os.O_CREAT)
-seen = b""
-for turn in range({TURNS}):
-    sys.stdin.readline()
-    if turn % hosts == rank:
-        os.pwrite(fd, b"{WORD}" * (1 + turn * 300), len(seen))
-        os.fsync(fd)
-        print(os.fstat(fd).st_size, flush=True)
-    else:
-        print("", flush=True)
-    sys.stdin.readline()
+def opened():
+    global fd, end
+    fd = os.open(path, os.O_RDWR | os.O_CREAT)
+    end = os.open(path, os.O_WRONLY | os.O_APPEND)
+
+def text(number, size):
+    return bytes((number * 7 + i) % 251 + 1 for i in range(size))
+
+def write(number, offset, size):
+    os.pwrite(fd, text(number, size), offset)
+
+def append(number, size):
+    os.write(end, text(number, size))
+
+def cut(size):
+    os.ftruncate(fd, size)
+
+def sync():
+    os.fsync(end)
     os.fsync(fd)
-    seen = os.pread(fd, 1 << 20, 0)
-    whole = len(seen) // {len(WORD)}
-    print(len(seen), seen == b"{WORD}" * whole, os.fstat(fd).st_size, flush=True)
-os.close(fd)
+
+def close():
+    os.close(end)
+    os.close(fd)
+
+def reopen():
+    close()
+    opened()
+
+def look():
+    there = os.pread(fd, 1 << 22, 0)
+    return [len(there), hashlib.md5(there).hexdigest(), os.fstat(fd).st_size]
+
+opened()
+for line in sys.stdin:
+    name, *words = json.loads(line)
+    print(json.dumps(globals()[name](*words)), flush=True)
+close()
 """
+"""Does what the lines of its standard input say."""
 
 
 def test_what_one_host_has_synced_others_see_in_whole_and_at_once(bed: Bed) -> None:
     (bed.inside(bed.mounts()[0][1]) / "logs").mkdir(exist_ok=True)
     running = [
-        bed.popen(host, logged(bed, host, TAKES_TURNS, rank), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                  stderr=subprocess.PIPE)
-        for rank, host in enumerate(HOSTS)
-    ]  # fmt: skip
+        bed.popen(host, logged(bed, host, OBEYS), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        for host in HOSTS
+    ]
 
-    def all_of_them() -> list[str]:
-        for process in running:
-            print(file=process.stdin, flush=True)
-        return [process.stdout.readline().strip() for process in running]
+    def do(place: int, *words: object) -> Any:
+        process = running[place]
+        assert process.stdin is not None
+        assert process.stdout is not None
+        print(json.dumps(words), file=process.stdin, flush=True)
+        return json.loads(process.stdout.readline())
 
-    bytes_there = 0
-    for turn in range(TURNS):
-        bytes_there += len(WORD) * (1 + turn * 300)
-        assert all_of_them()[turn % len(HOSTS)] == str(bytes_there)
-        assert all_of_them() == [f"{bytes_there} True {bytes_there}"] * len(HOSTS)
+    rng = random.Random(1)
+    there = bytearray()
+    for number in range(20 if bed.plan.caching_mounts else 8):
+        place = rng.randrange(len(HOSTS))
+        for _ in range(rng.choice((1, 1, 5))):
+            what = rng.choice(("write", "write", "append", "append", "cut"))
+            size = rng.choice((10, 3000, 50000))
+            begin = rng.randrange(len(there) + 5000)
+            text = bytes((number * 7 + i) % 251 + 1 for i in range(size))
+            if what == "write":
+                do(place, what, number, begin, size)
+                there.extend(bytes(max(0, begin + size - len(there))))
+                there[begin : begin + size] = text
+            elif what == "append":
+                do(place, what, number, size)
+                there.extend(text)
+            else:
+                do(place, what, begin)
+                there[begin:] = b""
+                there.extend(bytes(begin - len(there)))
+        do(place, rng.choice(("sync", "reopen")))
+        expected = [len(there), hashlib.md5(there).hexdigest(), len(there)]
+        for other in range(len(HOSTS)):
+            do(other, rng.choice(("sync", "reopen")))
+            assert do(other, "look") == expected, (number, place, other)
     for process in running:
         assert process.communicate(timeout=60) == ("", "")

@@ -55,8 +55,8 @@ class file_calls {
     /// From now on status() and reads show a file as whoever keeps it has it at this moment, whatever this host kept of
     /// its size, times and contents (file_systems.hpp: is_seen_late).
     virtual int refresh(int fd) = 0;
-    /// The same of what has the name, but for contents.
-    virtual int refresh_at(int directory, const char* name) = 0;
+    /// status_at(), as whoever keeps it says at this moment.
+    virtual int status_now_at(int directory, const char* name, struct stat& out) = 0;
     virtual int set_mode(int fd, mode_t mode) = 0;
     virtual int set_owner(int fd, uid_t user, gid_t group) = 0;
     virtual int make_directory_at(int directory, const char* name, mode_t mode) = 0;

@@ -10,6 +10,7 @@
 
 #include "logfs/container/files/file_calls.hpp"
 #include "logfs/container/files/file_systems.hpp"
+#include "logfs/container/files/status_of.hpp"
 
 namespace halcyon::logfs {
 namespace {
@@ -80,16 +81,19 @@ class kernel final : public file_calls {
         return uninterrupted([&] { return ::fstatat(directory, name, &out, AT_SYMLINK_NOFOLLOW); });
     }
     int refresh(int fd) override {
-        const int done = refresh_at(fd, "");
+        struct stat ignored {};
+        const int done = status_now_at(fd, "", ignored);
         // Not all file systems drop contents for a new time.
         return done != 0 ? done : -::posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
     }
-    int refresh_at(int directory, const char* name) override {
-        struct statx ignored {};
-        return uninterrupted([&] {
+    int status_now_at(int directory, const char* name, struct stat& out) override {
+        struct statx now {};
+        const int done = uninterrupted([&] {
             return ::statx(directory, name, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW | AT_STATX_FORCE_SYNC,
-                           STATX_BASIC_STATS, &ignored);
+                           STATX_BASIC_STATS, &now);
         });
+        if (done == 0) out = status_of(now);
+        return done;
     }
     int set_mode(int fd, mode_t mode) override {
         return uninterrupted([&] { return ::fchmod(fd, mode); });

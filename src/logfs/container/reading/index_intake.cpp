@@ -177,17 +177,16 @@ bool index_intake::must_list(const struct stat& now, listing& last) {
 }
 
 /// Of a directory of the container. It may have changed on another host a moment ago.
-int index_intake::refreshed_status(const char* name, struct stat& out) {
+int index_intake::status_of_directory(const char* name, struct stat& out) {
     file_calls& calls = container_.calls();
-    if (container_.is_seen_late()) {
-        if (const int done = calls.refresh_at(container_.directory(), name); done != 0) return done;
-    }
-    return calls.status_at(container_.directory(), name, out);
+    return container_.is_seen_late() ? calls.status_now_at(container_.directory(), name, out)
+                                     : calls.status_at(container_.directory(), name, out);
 }
 
 result<void> index_intake::list_container() {
     struct stat now {};
-    if (const int done = refreshed_status(".", now); done != 0) return failed({}, "cannot look at the directory", done);
+    if (const int done = status_of_directory(".", now); done != 0)
+        return failed({}, "cannot look at the directory", done);
     if (must_list(now, container_listing_)) {
         const int done = names_in(container_.calls(), memory_, container_.directory(), ".", [&](std::string_view name) {
             uint32_t number = 0;
@@ -206,7 +205,7 @@ result<void> index_intake::list_container() {
         const short_name name = host_directory_name(each.number);
         // It may be a link to another backend: what is behind that counts.
         const short_name inside = short_name(name.view()).add("/.");
-        if (const int done = refreshed_status(inside.c_str(), now); done != 0)
+        if (const int done = status_of_directory(inside.c_str(), now); done != 0)
             return failed(name.view(), "cannot look at the directory", done);
         if (!must_list(now, each.last)) continue;
         if (auto done = list_host_directory(each.number); !done) {

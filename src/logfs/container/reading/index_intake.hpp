@@ -116,7 +116,7 @@ class index_intake {
 
     result<void> list_container();
     result<void> list_host_directory(uint32_t number);
-    int refreshed_status(const char* name, struct stat& out);
+    int status_of_directory(const char* name, struct stat& out);
     static bool must_list(const struct stat& now, listing& last);
     void advise_next(size_t place);
     result<void> take_new(uint32_t number, bool refreshes);

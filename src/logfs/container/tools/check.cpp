@@ -131,8 +131,7 @@ class checking {
         if (of.is_gone) return;
         const short_name data = reader_.writers().data_name_of(number);
         struct stat file {};
-        static_cast<void>(container_.calls().refresh_at(container_.directory(), data.c_str()));
-        const int found = container_.calls().status_at(container_.directory(), data.c_str(), file);
+        const int found = container_.calls().status_now_at(container_.directory(), data.c_str(), file);
         if (!of.has_header) {
             if (!of.has_damage && found == 0 && file.st_size > 0)
                 add(weight::loss, name, "nothing of it is on the device, as after a crash",

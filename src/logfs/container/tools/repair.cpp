@@ -206,8 +206,7 @@ class repairing {
         file_calls& calls = container_.calls();
         const short_name data = data_name(name);
         // What another host wrote a moment ago would be cut.
-        static_cast<void>(calls.refresh_at(container_.directory(), data.c_str()));
-        const int found = calls.status_at(container_.directory(), data.c_str(), file);
+        const int found = calls.status_now_at(container_.directory(), data.c_str(), file);
         return found == 0 ? int64_t{file.st_size} : 0;
     }
 
