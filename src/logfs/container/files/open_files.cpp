@@ -22,11 +22,7 @@ int open_files::get(uint64_t key, int directory, const char* name) {
         if (!places_.resize(room) || !files_.reserve(most_)) return -ENOMEM;
         std::memset(places_.data(), 0, room * sizeof(uint32_t));
     }
-    if (const uint32_t found = places_[place_of(key)]; found != 0) {
-        unlink(found - 1);
-        use(found - 1);
-        return files_[found - 1].fd;
-    }
+    if (const int open = find(key); open >= 0) return open;
     if (files_.size() == most_) close_oldest();
     int fd = calls_.open_at(directory, name, O_RDONLY | O_NOFOLLOW, 0);
     // Others of the process need descriptors, too.
@@ -44,6 +40,16 @@ int open_files::get(uint64_t key, int directory, const char* name) {
     places_[place_of(key)] = number + 1;
     use(number);
     return fd;
+}
+
+int open_files::find(uint64_t key) {
+    const uint32_t found = places_.empty() ? 0 : places_[place_of(key)];
+    if (found == 0) return -1;
+    if (found - 1 != newest_) {
+        unlink(found - 1);
+        use(found - 1);
+    }
+    return files_[found - 1].fd;
 }
 
 void open_files::use(uint32_t number) {

@@ -22,6 +22,8 @@ class open_files {
     /// The descriptor of the file with this key, which has this name in a directory; it stays open until the next call.
     /// -errno.
     int get(uint64_t key, int directory, const char* name);
+    /// Likewise, of one that is open; -1: it is not.
+    int find(uint64_t key);
     void close(uint64_t key);
     void close_all();
 

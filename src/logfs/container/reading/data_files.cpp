@@ -32,6 +32,7 @@ int data_files::get_whole(uint32_t dropping, const char* name) {
 
 int data_files::get(uint32_t dropping, int64_t& end) {
     end = INT64_MAX;
+    if (const int open = files_.find(data_key(dropping)); open >= 0) return open;
     const int directory = container_.directory();
     const short_name name = writers_.data_name_of(dropping);
     const auto get_whole = [&] { return this->get_whole(dropping, name.c_str()); };

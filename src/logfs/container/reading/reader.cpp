@@ -17,6 +17,10 @@ constexpr size_t few_pieces = 1024;
 constexpr int64_t least_ahead_bytes = 65536;
 constexpr int64_t most_ahead_bytes = int64_t{1} << 20;
 
+// Reads up to this size, one behind the other, are read together: never more than they have read by then.
+constexpr size_t most_small_bytes = 16384;
+constexpr int64_t most_kept_bytes = 131072;
+
 /// Beside droppings: the marker, where the view is held, and a directory or what is looked at for a moment.
 uint32_t descriptors_for_droppings(uint32_t most) {
     constexpr uint32_t others = 2;
@@ -46,7 +50,8 @@ reader::reader(container& from, const reader_options& how)
       data_(from, memory_, files_, writers_, checks_, how.verifies_data),
       segments_(memory_),
       conflicts_(memory_),
-      finds_conflicts_(how.finds_conflicts) {
+      finds_conflicts_(how.finds_conflicts),
+      kept_(memory_) {
     index_intake::options taking;
     taking.salvages = how.salvages;
     taking.stops_at_commit = how.stops_at_commit;
@@ -187,6 +192,7 @@ void reader::release() {
     data_.release();
     segments_.release();
     conflicts_.release();
+    kept_.release();
 }
 
 void reader::adapt_window(size_t pieces) {
@@ -200,17 +206,23 @@ result<int64_t> reader::read(int64_t offset, std::span<std::byte> out) {
                        EINVAL};
     if (auto held = hold(); !held) return held.why();
     const int64_t end = std::min(size(), offset + std::min(static_cast<int64_t>(out.size()), INT64_MAX - offset));
-    ahead_bytes_ = offset == next_read_ ? std::clamp(2 * ahead_bytes_, least_ahead_bytes, most_ahead_bytes) : 0;
+    const bool is_next = offset == next_read_;
+    ahead_bytes_ = is_next ? std::clamp(2 * ahead_bytes_, least_ahead_bytes, most_ahead_bytes) : 0;
+    if (!is_next) in_row_bytes_ = 0;
+    in_row_bytes_ += std::max(int64_t{0}, end - offset);
     next_read_ = end;
     for (int64_t at = offset; at < end;) {
+        const auto rest = out.subspan(static_cast<size_t>(at - offset), static_cast<size_t>(end - at));
+        const size_t kept = kept_.take(at, rest);
+        at += static_cast<int64_t>(kept);
+        if (kept > 0 || keep_from(at, out.size())) continue;
         const int64_t until = resolve_for_reading(at, end);
         if (until < 0 && index_.is_damaged()) {
             if (auto again = start_over(); !again) return again.why();
             return read(offset, out);
         }
         if (until < 0) return container_.failed({}, "cannot read", ENOMEM);
-        const auto part = out.subspan(static_cast<size_t>(at - offset), static_cast<size_t>(until - at));
-        if (auto done = read_resolved(at, part); !done) {
+        if (auto done = read_resolved(at, rest.first(static_cast<size_t>(until - at))); !done) {
             if (at > offset) return at - offset;
             return done.why();
         }
@@ -250,6 +262,24 @@ result<void> reader::read_resolved(int64_t begin, std::span<std::byte> out) {
     auto done = data_.read(segments_.all().subspan(first_segment_, last - first_segment_ + 1), begin, out);
     segments_[last].length = whole;
     return done;
+}
+
+/// What small reads that follow one another will ask for next. False: nothing; what was asked for has to be read.
+bool reader::keep_from(int64_t begin, size_t asked) {
+    const int64_t wanted = std::min({in_row_bytes_, most_kept_bytes, size_ - begin});
+    if (asked > most_small_bytes || wanted < 2 * static_cast<int64_t>(asked)) return false;
+    const int64_t until = resolve_for_reading(begin, begin + wanted);
+    if (until < 0) return false;
+    const auto bytes = static_cast<size_t>(until - begin);
+    const auto room = kept_.room(bytes);
+    if (room.empty()) return false;
+    if (!read_resolved(begin, room)) {
+        // What lies behind what was asked for may be missing, or lie on another node.
+        in_row_bytes_ = 0;
+        return false;
+    }
+    kept_.has(begin, bytes);
+    return true;
 }
 
 int64_t reader::next_start(int64_t position) {

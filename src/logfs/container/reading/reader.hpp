@@ -18,6 +18,7 @@
 #include "logfs/container/reading/dropping_table.hpp"
 #include "logfs/container/reading/held_view.hpp"
 #include "logfs/container/reading/index_intake.hpp"
+#include "logfs/container/reading/kept_bytes.hpp"
 #include "logfs/container/reading/merged_index.hpp"
 #include "logfs/container/reading/overlay.hpp"
 #include "logfs/container/reading/plfs_intake.hpp"
@@ -125,10 +126,13 @@ class reader {
     [[nodiscard]] int64_t resolve(int64_t begin, int64_t end, purpose of);
     [[nodiscard]] int64_t resolve_for_reading(int64_t begin, int64_t end);
     result<void> read_resolved(int64_t begin, std::span<std::byte> out);
+    [[nodiscard]] bool keep_from(int64_t begin, size_t asked);
     /// What is shown changes.
     void has_changed() {
         is_measured_ = false;
         resolved_end_ = 0;
+        in_row_bytes_ = 0;
+        kept_.forget();
     }
     void release();
     void adapt_window(size_t pieces);
@@ -160,6 +164,8 @@ class reader {
     size_t first_segment_ = 0;  // that lies behind `resolved_begin_`, or around it
     int64_t next_read_ = 0;     // where the latest one ended
     int64_t ahead_bytes_ = 0;   // resolved beyond a read that begins where the one before ended
+    int64_t in_row_bytes_ = 0;  // that were read so, one behind the other, from what is shown now
+    kept_bytes kept_;
 };
 
 }  // namespace halcyon::logfs
