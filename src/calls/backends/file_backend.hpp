@@ -73,6 +73,19 @@ class file_backend {
     /// Writes at the end, wherever that is by then, as one step; `offset` becomes where.
     virtual ssize_t append(handle opened, const iovec* pieces, int count, int64_t& offset) = 0;
 
+    /// Moves bytes from `offset` on to a file of the kernel's, at `to_offset` or at its position, by the kernel: not
+    /// through memory of the process. How many: fewer than asked for, or none, where only read() can go on, or says why
+    /// not.
+    virtual int64_t copy_out(handle /*opened*/, int64_t /*offset*/, int64_t /*bytes*/, int /*to*/,
+                             int64_t* /*to_offset*/) {
+        return 0;
+    }
+    /// Likewise, into this file at `offset`, from a file of the kernel's, whose position stays.
+    virtual int64_t copy_in(handle /*opened*/, int64_t /*offset*/, int64_t /*bytes*/, int /*from*/,
+                            int64_t /*from_offset*/) {
+        return 0;
+    }
+
     virtual int stat(handle opened, struct stat& out) = 0;
     virtual int resize(handle opened, int64_t bytes) = 0;
     /// fallocate(2). Mode 0 at least makes the file as long as that.

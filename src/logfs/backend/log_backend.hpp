@@ -54,6 +54,9 @@ class log_backend final : public calls::file_backend {
     ssize_t write(handle opened, const iovec* pieces, int count, int64_t offset) override;
     ssize_t append(handle opened, const iovec* pieces, int count, int64_t& offset) override;
 
+    int64_t copy_out(handle opened, int64_t offset, int64_t bytes, int to, int64_t* to_offset) override;
+    int64_t copy_in(handle opened, int64_t offset, int64_t bytes, int from, int64_t from_offset) override;
+
     int stat(handle opened, struct stat& out) override;
     int resize(handle opened, int64_t bytes) override;
     int reserve(handle opened, int mode, int64_t offset, int64_t bytes) override;

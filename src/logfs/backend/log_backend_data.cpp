@@ -18,6 +18,7 @@
 #include "logfs/backend/node_use.hpp"
 #include "logfs/backend/private_copy.hpp"
 #include "logfs/backend/shown_calls.hpp"
+#include "logfs/container/files/file_systems.hpp"
 
 namespace halcyon::logfs {
 namespace {
@@ -63,13 +64,21 @@ class place_watch {
     bool is_elsewhere_ = false;
 };
 
+/// What others have published is seen from here on.
+int see_others(log_node& of) {
+    if (of.others_published()) {
+        if (const auto fresh = of.file().refresh(); !fresh) {
+            of.is_behind = true;
+            return error_of(fresh.why());
+        }
+    }
+    return of.expect_no_past_writes();
+}
+
 /// As much as there is; at the end of the file, behind a look at whether that is still there.
 int64_t read_pieces(log_node& of, const iovec* pieces, int count, int64_t offset) {
+    if (const int failed = see_others(of); failed != 0) return failed;
     log_file& file = of.file();
-    if (of.others_published()) {
-        if (const auto fresh = file.refresh(); !fresh) return error_of(fresh.why());
-    }
-    if (const int failed = of.expect_no_past_writes(); failed != 0) return failed;
     int64_t moved = 0;
     bool has_looked_again = false;
     for (int i = 0; i < count; ++i) {
@@ -145,6 +154,34 @@ ssize_t log_backend::append(handle opened, const iovec* pieces, int count, int64
         if (!written) return error_of(written.why());
         offset = written->offset;
         return places.done(of, synced(of, flags, written->bytes));
+    });
+}
+
+int64_t log_backend::copy_out(handle opened, int64_t offset, int64_t bytes, int to, int64_t* to_offset) {
+    log_node* const node = state::handles.of(opened).node;
+    if (node == nullptr || calls::are_calls_below_wanted()) return 0;
+    struct statfs system {};
+    const int64_t asked = direct::fstatfs(to, &system);
+    const int64_t least = least_copied_bytes(asked == 0 ? static_cast<uint32_t>(system.f_type) : asked);
+    place_watch places(*this, opened);
+    const int64_t moved = with_open_node_at_once(*node, opened, [&](log_node& of) -> int64_t {
+        if (const int failed = see_others(of); failed != 0) return failed;
+        const auto copied = of.file().copy_out(offset, bytes, to, to_offset, least);
+        return copied.ok() ? places.done(of, *copied) : 0;
+    });
+    return std::max(int64_t{0}, moved);
+}
+
+int64_t log_backend::copy_in(handle opened, int64_t offset, int64_t bytes, int from, int64_t from_offset) {
+    const open_handle& file = state::handles.of(opened);
+    log_node* const node = file.node;
+    if (node == nullptr || calls::are_calls_below_wanted()) return 0;
+    const int flags = file.flags;
+    place_watch places(*this, opened);
+    return with_open_node_at_once(*node, opened, [&](log_node& of) -> int64_t {
+        const auto copied = of.file().copy_in(offset, bytes, from, &from_offset);
+        if (!copied || *copied == 0) return 0;
+        return places.done(of, synced(of, flags, *copied));
     });
 }
 

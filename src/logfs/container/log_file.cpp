@@ -176,6 +176,15 @@ result<int64_t> log_file::read(int64_t offset, std::span<std::byte> out) {
     return read;
 }
 
+result<int64_t> log_file::copy_out(int64_t offset, int64_t bytes, int to, int64_t* to_offset, int64_t least_piece) {
+    const guard alone(*this);
+    if (auto taken = take_own(); !taken) return taken.why();
+    if (!how_.may_read) return int64_t{0};
+    auto copied = reader_->copy_out(offset, bytes, to, to_offset, least_piece);
+    if (writer_) writer_->follow(reader_->latest_ns());
+    return copied;
+}
+
 result<int64_t> log_file::write(int64_t offset, std::span<const std::byte> bytes) {
     const iovec whole{const_cast<std::byte*>(bytes.data()), bytes.size()};
     return write(offset, &whole, 1);
@@ -190,15 +199,30 @@ result<int64_t> log_file::write(int64_t offset, const iovec* parts, int count) {
     const int64_t end_before = writer_->index().state().logical_end;
     auto written = writer_->write(offset, parts, count);
     if (written) [[likely]] {
-        space_.wrote(offset, *written, end_before);
-        if (space_.is_overdue(*writer_)) [[unlikely]]
-            space_.give_back(*reader_, *writer_);
+        has_written(offset, *written, end_before);
         return written;
     }
     if (!has_no_room_on_node(written.why())) return written;
     if (auto left = leave_node(); !left) return left.why();
     has_new_writes_ = true;
     return writer_->write(offset, parts, count);
+}
+
+void log_file::has_written(int64_t offset, int64_t bytes, int64_t end_before) {
+    space_.wrote(offset, bytes, end_before);
+    if (space_.is_overdue(*writer_)) [[unlikely]]
+        space_.give_back(*reader_, *writer_);
+}
+
+/// Nothing is created here for what may turn out to be nothing.
+result<int64_t> log_file::copy_in(int64_t offset, int64_t bytes, int from, int64_t* from_offset) {
+    const guard alone(*this);
+    if (!writer_) return int64_t{0};
+    has_new_writes_ = true;
+    const int64_t end_before = writer_->index().state().logical_end;
+    auto copied = writer_->copy_in(offset, bytes, from, from_offset);
+    if (copied && *copied > 0) has_written(offset, *copied, end_before);
+    return copied;
 }
 
 /// Whoever may write the file may open the lock, whatever the umask of its creator says.

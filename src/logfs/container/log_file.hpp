@@ -63,9 +63,14 @@ class log_file {
     result<void> open(std::string_view path, const writer_identity& who, const opening& how);
 
     result<int64_t> read(int64_t offset, std::span<std::byte> out);
+    /// reader::copy_out().
+    result<int64_t> copy_out(int64_t offset, int64_t bytes, int to, int64_t* to_offset, int64_t least_piece);
     /// Droppings are created by the first write.
     result<int64_t> write(int64_t offset, std::span<const std::byte> bytes);
     result<int64_t> write(int64_t offset, const iovec* parts, int count);
+    /// Writes what another file has from `from_offset` or its position on: within the kernel. How many bytes: fewer
+    /// than asked for, or none, where only write() can go on.
+    result<int64_t> copy_in(int64_t offset, int64_t bytes, int from, int64_t* from_offset);
     struct appended {
         int64_t offset;
         int64_t bytes;
@@ -133,6 +138,7 @@ class log_file {
     result<void> leave_node();
     result<void> end_writer();
     result<void> close_writer();
+    void has_written(int64_t offset, int64_t bytes, int64_t end_before);
     result<void> take_own();
     result<void> take_others();
     result<void> take_all();

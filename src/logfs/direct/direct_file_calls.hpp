@@ -42,6 +42,12 @@ class direct_file_calls : public file_calls {
                               : direct::call(SYS_pwritev, fd, direct::address(parts), count, offset, 0);
         });
     }
+    int64_t copy(int from, int64_t* from_offset, int to, int64_t* to_offset, int64_t bytes) override {
+        return uninterrupted([&] {
+            return direct::call(SYS_copy_file_range, from, direct::address(from_offset), to, direct::address(to_offset),
+                                bytes, 0);
+        });
+    }
     int set_size(int fd, int64_t bytes) override {
         return static_cast<int>(uninterrupted([&] { return direct::call(SYS_ftruncate, fd, bytes); }));
     }

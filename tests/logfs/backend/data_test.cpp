@@ -53,6 +53,37 @@ TEST_F(log_data, ranges_are_erased_and_reserved) {
     EXPECT_EQ(files().reserve(file.handle(), 0, 0, 0), -EINVAL);
 }
 
+/// Long pieces, on any file system.
+TEST_F(log_data, the_kernel_copies_between_a_container_and_a_plain_file) {
+    const std::string long_one(3 << 20, 'x');
+    put_plain("plain", long_one);
+    const int plain = ::open(real("plain").c_str(), O_RDWR);
+    opened_file file(files(), path("f"), O_CREAT | O_RDWR);
+    // A log is created by a write that knows what it writes.
+    EXPECT_EQ(files().copy_in(file.handle(), 0, 1000, plain, 0), 0);
+    EXPECT_EQ(file.write("text", 0), 4);
+    EXPECT_EQ(files().copy_in(file.handle(), 4, INT64_MAX - 4, plain, 7), (3 << 20) - 7);
+    EXPECT_EQ(::lseek(plain, 0, SEEK_CUR), 0);
+    EXPECT_EQ(file.read(4 << 20, 0), "text" + long_one.substr(7));
+    EXPECT_EQ(files().copy_out(file.handle(), 3, 2 << 20, plain, nullptr), 2 << 20);
+    EXPECT_EQ(::lseek(plain, 0, SEEK_CUR), 2 << 20);
+    int64_t at = 10;
+    EXPECT_EQ(files().copy_out(file.handle(), 0, 2 << 20, plain, &at), 2 << 20);
+    EXPECT_EQ(at, 10 + (2 << 20));
+    std::string expected = long_one;
+    expected[0] = 't';
+    expected.replace(10, 4, "text");
+    EXPECT_EQ(this->plain("plain"), expected);
+    EXPECT_EQ(files().copy_out(file.handle(), 4 << 20, 1000, plain, nullptr), 0);
+    // What another process publishes is copied, too.
+    child_process other(files(),
+                        [&] { return opened_file(files(), path("f"), O_WRONLY).write("abcd", 0) == 4 ? 0 : 1; });
+    ASSERT_EQ(other.result(), 0);
+    EXPECT_EQ(files().copy_out(file.handle(), 0, 2 << 20, plain, nullptr), 2 << 20);
+    EXPECT_EQ(this->plain("plain").substr(2 << 20, 6), "abcdxx");
+    ::close(plain);
+}
+
 TEST_F(log_data, a_mapping_is_a_copy_that_cannot_be_written_back) {
     put("f", std::string(10'000, 'x'));
     opened_file file(files(), path("f"), O_RDWR);

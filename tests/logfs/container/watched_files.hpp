@@ -1,5 +1,8 @@
 #pragma once
 
+#include <unistd.h>
+
+#include <cerrno>
 #include <functional>
 #include <string_view>
 
@@ -34,6 +37,12 @@ class watched_files : public file_calls {
         int64_t bytes = 0;
         for (int i = 0; i < count; ++i) bytes += static_cast<int64_t>(parts[i].iov_len);
         return watched("write", bytes, [&] { return under_.write_at(fd, parts, count, offset); });
+    }
+    int64_t copy(int from, int64_t* from_offset, int to, int64_t* to_offset, int64_t bytes) override {
+        return watched("copy", bytes, [&]() -> int64_t {
+            const ssize_t done = ::copy_file_range(from, from_offset, to, to_offset, static_cast<size_t>(bytes), 0);
+            return done < 0 ? -errno : done;
+        });
     }
     int set_size(int fd, int64_t bytes) override {
         return watched("set_size", bytes, [&] { return under_.set_size(fd, bytes); });

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <climits>
 #include <ctime>
+#include <utility>
 
 #include "calls/backends/transfers.hpp"
 #include "calls/state/direct_call.hpp"
@@ -18,6 +19,7 @@ namespace halcyon::calls::operations {
 
 // --- data ---
 
+using backends::at_position;
 using backends::piece_of;
 using backends::read_from;
 using backends::read_here;
@@ -104,8 +106,9 @@ using write_at = descriptor<writes_at>;
 using read_pieces = descriptor<reads_pieces>;
 using write_pieces = descriptor<writes_pieces>;
 
-/// copy_file_range, splice and sendfile, where either side is a backend's: piece by piece through our own memory. What
-/// is there ends it, not what was asked for: behind a short read a pipe may be empty for long.
+/// copy_file_range, splice and sendfile, where either side is a backend's: piece by piece, by the kernel where the
+/// backend can have it do so between files, else through our own memory. What is there ends it, not what was asked for:
+/// behind a short read a pipe may be empty for long.
 struct copy {
     owned_file source, destination;
 
@@ -122,17 +125,44 @@ struct copy {
     /// Between files.
     int64_t move_much(int from, off_t* from_offset, int to, off_t* to_offset, size_t bytes) const {
         constexpr size_t much = 65536;  // more would be sums over more of a log
-        void* const part = bytes > little ? direct::map_memory(much) : nullptr;
-        if (part == nullptr) return move(from, from_offset, to, to_offset, bytes);
-        const int64_t moved = move_by(static_cast<char*>(part), much, from, from_offset, to, to_offset, bytes, true);
-        direct::call(SYS_munmap, direct::address(part), much);
-        return moved;
+        if (bytes <= little) return move(from, from_offset, to, to_offset, bytes);
+        void* part = nullptr;
+        size_t moved = 0;
+        int64_t more = 0;
+        // Where the kernel moves nothing, it is asked less and less often.
+        constexpr int most_pause = 64;
+        int pause = 1;
+        int until_next = 0;
+        while (moved < bytes) {
+            more = until_next > 0 ? 0 : move_within_kernel(from, from_offset, to, to_offset, bytes - moved);
+            if (more > 0) {
+                pause = 1;
+            } else {
+                until_next = until_next > 0 ? until_next - 1 : std::exchange(pause, std::min(2 * pause, most_pause));
+                if (part == nullptr) part = direct::map_memory(much);
+                const size_t wanted = std::min(bytes - moved, much);
+                more = part == nullptr
+                           ? move(from, from_offset, to, to_offset, wanted)
+                           : move_by(static_cast<char*>(part), much, from, from_offset, to, to_offset, wanted, true);
+                if (more < static_cast<int64_t>(wanted)) break;
+            }
+            moved += static_cast<size_t>(more);
+            more = 0;
+        }
+        if (part != nullptr) direct::call(SYS_munmap, direct::address(part), much);
+        return moved > 0 ? static_cast<int64_t>(moved) + std::max(int64_t{0}, more) : more;
     }
 
   protected:
     /// The kernel moves nothing to the end of a file by these calls: a piece behind another one would not be one write.
     [[nodiscard]] bool appends(int to) const {
         return destination ? destination.appends() : (direct::flags_of(to) & O_APPEND) != 0;
+    }
+
+    /// What the kernel's descriptor stands for.
+    static bool is_a(mode_t type, int fd) {
+        struct stat found {};
+        return direct::call(SYS_fstat, fd, direct::address(&found)) == 0 && (found.st_mode & S_IFMT) == type;
     }
 
   private:
@@ -161,6 +191,35 @@ struct copy {
             if (static_cast<size_t>(got) < wanted) break;
         }
         return static_cast<int64_t>(moved);
+    }
+    /// Some of the bytes; 0: none, for whatever reason.
+    int64_t move_within_kernel(int from, off_t* from_offset, int to, off_t* to_offset, size_t bytes) const {
+        constexpr size_t most = size_t{8} << 20;  // others may wait for the file
+        const auto wanted = static_cast<int64_t>(std::min(bytes, most));
+        if (source && !destination && source.may_read()) {
+            const auto copy = [&](int64_t at) {
+                return source.backend().copy_out(source.opened(), at, wanted, to, to_offset);
+            };
+            const int64_t moved = from_offset == nullptr ? at_position(from, wanted, copy) : copy(*from_offset);
+            if (moved > 0 && from_offset != nullptr) *from_offset += moved;
+            return std::max(int64_t{0}, moved);
+        }
+        if (!source && destination && destination.may_write()) {
+            const int64_t begin = from_offset == nullptr ? direct::lseek(from, 0, SEEK_CUR) : *from_offset;
+            if (begin < 0) return 0;
+            const auto copy = [&](int64_t at) {
+                return destination.backend().copy_in(destination.opened(), at, wanted, from, begin);
+            };
+            const int64_t moved = to_offset == nullptr ? at_position(to, wanted, copy) : copy(*to_offset);
+            if (moved <= 0) return 0;
+            if (to_offset != nullptr) *to_offset += moved;
+            if (from_offset != nullptr)
+                *from_offset += moved;
+            else
+                direct::lseek(from, moved, SEEK_CUR);
+            return moved;
+        }
+        return 0;
     }
     static bool is_ready(int fd, short event) {
         pollfd one{fd, event, 0};
@@ -195,8 +254,8 @@ struct copy {
 struct copy_range : copy {
     bool claims(int from, const off_t*, int to, const off_t*, size_t, unsigned) { return either(from, to); }
     int64_t perform(int from, off_t* from_offset, int to, off_t* to_offset, size_t bytes, unsigned flags) const {
-        const bool takes = !source && is_pipe(from);
-        const bool gives = !destination && is_pipe(to);
+        const bool takes = !source && is_a(S_IFIFO, from);
+        const bool gives = !destination && is_a(S_IFIFO, to);
         if (!takes && !gives) {
             if (flags != 0) return -EINVAL;
             if (appends(to)) return -EBADF;
@@ -209,10 +268,6 @@ struct copy_range : copy {
     }
 
   private:
-    static bool is_pipe(int fd) {
-        struct stat found {};
-        return direct::call(SYS_fstat, fd, direct::address(&found)) == 0 && S_ISFIFO(found.st_mode);
-    }
     /// One file is both, and what is read would be what was written a moment before.
     [[nodiscard]] bool overlaps(int from, const off_t* from_offset, int to, const off_t* to_offset,
                                 size_t bytes) const {
@@ -233,7 +288,9 @@ struct copy_range : copy {
 struct send_file : copy {
     bool claims(int to, int from, const off_t*, size_t) { return either(from, to); }
     int64_t perform(int to, int from, off_t* offset, size_t bytes) const {
-        return appends(to) ? -EINVAL : move(from, offset, to, nullptr, bytes);
+        if (appends(to)) return -EINVAL;
+        const bool is_between_files = (source || is_a(S_IFREG, from)) && (destination || is_a(S_IFREG, to));
+        return is_between_files ? move_much(from, offset, to, nullptr, bytes) : move(from, offset, to, nullptr, bytes);
     }
 };
 

@@ -5,6 +5,7 @@
 #include <sys/uio.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <ctime>
@@ -31,6 +32,12 @@ class file_calls {
     virtual int close(int fd) = 0;
     virtual int64_t read_at(int fd, const iovec* parts, int count, int64_t offset) = 0;
     virtual int64_t write_at(int fd, const iovec* parts, int count, int64_t offset) = 0;
+    /// As copy_file_range(2): within the kernel, fewer bytes than asked for at will. Without an offset, at the
+    /// position. Whoever can move them otherwise need not.
+    virtual int64_t copy(int /*from*/, int64_t* /*from_offset*/, int /*to*/, int64_t* /*to_offset*/,
+                         int64_t /*bytes*/) {
+        return -EOPNOTSUPP;
+    }
     virtual int set_size(int fd, int64_t bytes) = 0;
     /// Blocks of the disk, filled with zeros; the file grows where it ends before.
     virtual int reserve(int fd, int64_t offset, int64_t bytes) = 0;

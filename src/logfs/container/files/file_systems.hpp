@@ -20,6 +20,21 @@ constexpr bool is_rewritten_in_place(int64_t file_system) {
            file_system != zfs_magic && file_system != bcachefs_magic;
 }
 
+/// How long a piece of a file has to be at least, so that copy_file_range is worth its while where the copy lies on a
+/// file system of this type. Those that let files share their blocks, or have a server copy, would make many parts of a
+/// copy out of small pieces.
+constexpr int64_t least_copied_bytes(int64_t file_system) {
+    switch (file_system) {
+        case EXT4_SUPER_MAGIC:
+        case F2FS_SUPER_MAGIC:
+        case TMPFS_MAGIC:
+        case RAMFS_MAGIC:
+            return 16384;
+        default:
+            return int64_t{1} << 20;
+    }
+}
+
 /// Whether others see a directory with what is in it under its old name or under its new one, and of several that are
 /// given one name at a time only one gets it. Not GlusterFS, which, like others that FUSE shows, renames one storage
 /// host's part of a directory after the other's.

@@ -141,6 +141,14 @@ result<void> data_reader::read_parts(uint32_t dropping, int fd, int64_t physical
     return {};
 }
 
+int64_t data_reader::copy(const segment& from, int to, int64_t* to_offset) {
+    int64_t end = 0;
+    const int fd = verifies_ ? -EOPNOTSUPP : files_.get(from.dropping, end);
+    if (fd < 0 || from.physical + from.length > end) return 0;
+    int64_t physical = from.physical;
+    return std::max(int64_t{0}, container_.calls().copy(fd, &physical, to, to_offset, from.length));
+}
+
 failure data_reader::failed(uint32_t dropping, std::string_view what, int why) const {
     return container_.failed(writers_.data_name_of(dropping).view(), what, -why);
 }

@@ -33,6 +33,10 @@ class data_reader {
     /// not there, ends too early, or does not fit its sums.
     result<void> read(std::span<const segment> segments, int64_t begin, std::span<std::byte> out);
 
+    /// The bytes of a segment, or the first of them, go to another file by file_calls::copy(). How many; none where
+    /// only reading them says why.
+    [[nodiscard]] int64_t copy(const segment& from, int to, int64_t* to_offset);
+
     [[nodiscard]] uint64_t read_calls() const { return read_calls_; }
     [[nodiscard]] data_files& files() { return files_; }
 

@@ -245,9 +245,8 @@ int64_t reader::resolve_for_reading(int64_t begin, int64_t end) {
     return std::min(end, resolved_end_);
 }
 
-/// What lies before `begin` is not known any more.
-result<void> reader::read_resolved(int64_t begin, std::span<std::byte> out) {
-    const int64_t end = begin + static_cast<int64_t>(out.size());
+/// The segment that begins there. What lies before `begin` is not known any more.
+segment& reader::go_to(int64_t begin) {
     while (segments_[first_segment_].end() <= begin) ++first_segment_;
     segment& first = segments_[first_segment_];
     if (first.start < begin) {
@@ -256,12 +255,38 @@ result<void> reader::read_resolved(int64_t begin, std::span<std::byte> out) {
         first.start = begin;
     }
     resolved_begin_ = begin;
+    return first;
+}
+
+result<void> reader::read_resolved(int64_t begin, std::span<std::byte> out) {
+    const int64_t end = begin + static_cast<int64_t>(out.size());
+    go_to(begin);
     size_t last = first_segment_;
     while (segments_[last].end() < end) ++last;
     const int64_t whole = std::exchange(segments_[last].length, end - segments_[last].start);
     auto done = data_.read(segments_.all().subspan(first_segment_, last - first_segment_ + 1), begin, out);
     segments_[last].length = whole;
     return done;
+}
+
+result<int64_t> reader::copy_out(int64_t offset, int64_t bytes, int to, int64_t* to_offset, int64_t least_piece) {
+    if (offset < 0 || bytes < 0) return int64_t{0};
+    if (auto held = hold(); !held) return held.why();
+    const int64_t end = std::min(size(), offset + std::min(bytes, INT64_MAX - offset));
+    int64_t at = offset;
+    // Of a long piece a short rest may be all that is left, or all that was resolved.
+    int spare = 1;
+    while (at < end) {
+        if (resolve_for_reading(at, end) < 0) break;
+        segment next = go_to(at);
+        next.length = std::min(next.length, end - at);
+        spare = next.length < least_piece ? spare - 1 : 2;
+        if (next.is_hole() || spare < 0) break;
+        const int64_t copied = data_.copy(next, to, to_offset);
+        if (copied == 0) break;
+        at += copied;
+    }
+    return at - offset;
 }
 
 /// What small reads that follow one another will ask for next. False: nothing; what was asked for has to be read.

@@ -84,6 +84,10 @@ class reader {
     [[nodiscard]] int64_t latest_ns() const { return std::max(intake_.latest_ns(), plfs_.latest_ns()); }
     /// How many bytes: fewer than asked for at the end of the file. Failure: config, damage; system.
     result<int64_t> read(int64_t offset, std::span<std::byte> out);
+    /// Moves bytes from `offset` on to another file, at `to_offset` or at its position, for as long as they are in
+    /// pieces that have at least so many bytes: within the kernel. How many: fewer than asked for, or none, where only
+    /// read() can go on.
+    result<int64_t> copy_out(int64_t offset, int64_t bytes, int to, int64_t* to_offset, int64_t least_piece);
 
     /// What the file holds from `begin` on, without a gap and up to `end` or less; at least one segment. They stay
     /// until the next call.
@@ -125,6 +129,7 @@ class reader {
     enum class purpose : uint8_t { looking, reading };
     [[nodiscard]] int64_t resolve(int64_t begin, int64_t end, purpose of);
     [[nodiscard]] int64_t resolve_for_reading(int64_t begin, int64_t end);
+    segment& go_to(int64_t begin);
     result<void> read_resolved(int64_t begin, std::span<std::byte> out);
     [[nodiscard]] bool keep_from(int64_t begin, size_t asked);
     /// What is shown changes.

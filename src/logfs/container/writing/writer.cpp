@@ -197,28 +197,48 @@ result<int64_t> writer::write(int64_t offset, const iovec* parts, int count) {
         if (__builtin_add_overflow(bytes, parts[i].iov_len, &bytes))
             return nonsense("a write of more bytes than a file can hold", EINVAL);
     }
-    int64_t end = 0;
-    if (offset < 0) return nonsense("a write before the beginning of the file", EINVAL);
-    if (__builtin_add_overflow(offset, bytes, &end)) return nonsense("a write beyond the largest file", EFBIG);
-    if (bytes == 0) return int64_t{0};
-
-    if (!is_open()) return nonsense("the writer is closed", EBADF);
-    if (const int room = index_.make_room(); room != 0) return index_failed("cannot grow", room);
-    if (const int room = make_data_room(bytes); room != 0) return data_failed("cannot grow", room);
+    if (bytes == 0 && offset >= 0) return int64_t{0};
+    if (auto room = make_room(offset, bytes); !room) return room.why();
     int why = 0;
     const int64_t written = write_data(parts, count, bytes, why);
     if (written == 0) return data_failed("cannot write", why);
-    if (container_.calls().watches_steps()) [[unlikely]]
-        container_.calls().passed("data");
-    const int64_t physical = data_bytes_;
-    if (const int done = index_.add_write(offset, written, physical, next_time()); done != 0)
-        return index_failed("cannot add a write", done);
-    data_bytes_ += written;
-    has_unsynced_data_ = true;
+    if (auto noted = note_write(offset, written); !noted) return noted.why();
     // The write is there by now. An index that could not take the sum takes it later, or nothing more: the next call
     // says so.
     if (has_data_checks_) static_cast<void>(note_checks(parts, count, written));
     return written;
+}
+
+result<int64_t> writer::copy_in(int64_t offset, int64_t bytes, int from, int64_t* from_offset) {
+    if (has_data_checks_ || bytes <= 0) return int64_t{0};
+    if (auto room = make_room(offset, bytes); !room) return room.why();
+    int64_t end = data_bytes_;
+    const int64_t copied = container_.calls().copy(from, from_offset, data_fd_, &end, bytes);
+    if (copied <= 0) return int64_t{0};
+    if (auto noted = note_write(offset, copied); !noted) return noted.why();
+    return copied;
+}
+
+/// For one more write.
+result<void> writer::make_room(int64_t offset, int64_t bytes) {
+    int64_t end = 0;
+    if (offset < 0) return nonsense("a write before the beginning of the file", EINVAL);
+    if (__builtin_add_overflow(offset, bytes, &end)) return nonsense("a write beyond the largest file", EFBIG);
+    if (!is_open()) return nonsense("the writer is closed", EBADF);
+    if (const int room = index_.make_room(); room != 0) return index_failed("cannot grow", room);
+    if (const int room = make_data_room(bytes); room != 0) return data_failed("cannot grow", room);
+    return {};
+}
+
+/// Whose data are there.
+result<void> writer::note_write(int64_t offset, int64_t written) {
+    if (container_.calls().watches_steps()) [[unlikely]]
+        container_.calls().passed("data");
+    if (const int done = index_.add_write(offset, written, data_bytes_, next_time()); done != 0)
+        return index_failed("cannot add a write", done);
+    data_bytes_ += written;
+    has_unsynced_data_ = true;
+    return {};
 }
 
 /// What follows is this writer's alone. A piece for each write that does not fit into the last one: small ones share

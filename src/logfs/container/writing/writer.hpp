@@ -55,6 +55,9 @@ class writer {
     /// How many bytes were written: fewer than asked for where the room ended, and the failure only where none were.
     result<int64_t> write(int64_t offset, std::span<const std::byte> bytes);
     result<int64_t> write(int64_t offset, const iovec* parts, int count);
+    /// Likewise, what another file has from `from_offset` or its position on, by file_calls::copy(). None, where only
+    /// write() can go on, or says why not: also where data are summed.
+    result<int64_t> copy_in(int64_t offset, int64_t bytes, int from, int64_t* from_offset);
 
     /// The file ends at `bytes` now: what others wrote behind it before is gone, what is written there later is not.
     result<void> truncate(int64_t bytes);
@@ -124,6 +127,8 @@ class writer {
     int sync_data();
     int64_t next_time();
     int make_data_room(int64_t bytes);
+    result<void> make_room(int64_t offset, int64_t bytes);
+    result<void> note_write(int64_t offset, int64_t written);
     int64_t write_data(const iovec* parts, int count, int64_t bytes, int& why);
     int note_checks(const iovec* parts, int count, int64_t bytes);
     int flush_check();
