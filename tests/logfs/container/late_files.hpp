@@ -37,7 +37,7 @@ class late_files : public watched_files {
         for (int i = 0; i < count; ++i) {
             const auto begin = std::min<size_t>(static_cast<size_t>(offset + done), of.contents.size());
             const size_t bytes = std::min(parts[i].iov_len, of.contents.size() - begin);
-            std::memcpy(parts[i].iov_base, of.contents.data() + begin, bytes);
+            if (bytes > 0) std::memcpy(parts[i].iov_base, of.contents.data() + begin, bytes);
             done += static_cast<int64_t>(bytes);
         }
         return done;
