@@ -10,6 +10,7 @@ logs of the container lie, which were written just before: so the links are no p
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 
 from logged_writers import LOGS, PLAIN, Ranks, SharedVolume
 from rounds import unmet
@@ -43,6 +44,14 @@ def run_on_volume(figures: Sequence[str], measure: Callable[[SharedVolume], None
     return 0
 
 
+_numbers = count()
+
+
+def new_folder(below: str) -> str:
+    """Of a name that no other had: mounts that keep names would still know the one before."""
+    return f"{below}/take-{next(_numbers)}"
+
+
 @dataclass
 class Take:
     """Runs that are compared with one another. `settings`: of the writers. Bandwidths are in bytes/s, in the order of
@@ -56,7 +65,7 @@ class Take:
 
     def logged(self, blocks: int) -> float:
         """`blocks`: of each rank. Also says where the logs lie."""
-        folder = f"{LOGS}/take"
+        folder = new_folder(LOGS)
         bandwidth = self._write(folder, 1, blocks, is_logged=True)
         self.servers = self.volume.servers_of(folder, "*/hostdir.*/data.*")
         self.volume.remove(folder)
@@ -65,13 +74,13 @@ class Take:
         return bandwidth
 
     def own_files(self, blocks: int) -> None:
-        folder = f"{PLAIN}/own"
+        folder = new_folder(PLAIN)
         self.volume.place(folder, NAMES, self.servers)
         self.of_own_files.append(self._write(folder, RANKS, blocks, is_logged=False))
         self.volume.remove(folder)
 
     def one_file(self, blocks: int) -> None:
-        folder = f"{PLAIN}/one"
+        folder = new_folder(PLAIN)
         self.of_one_file.append(self._write(folder, 1, blocks, is_logged=False))
         self.volume.remove(folder)
 
