@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <signal.h>
@@ -28,7 +29,18 @@ namespace {
 
 /// What a writer did, in its order.
 struct operation {
-    enum class kind : uint8_t { write, truncate, reach, erase, epoch, settle, rest, sync, close } what = kind::write;
+    enum class kind : uint8_t {
+        write,
+        copy,
+        truncate,
+        reach,
+        erase,
+        epoch,
+        settle,
+        rest,
+        sync,
+        close
+    } what = kind::write;
     int64_t offset = 0;
     int64_t length = 0;
 };
@@ -66,6 +78,7 @@ std::vector<operation> operations(uint64_t seed, int count) {
         } else {
             all.push_back({kind::settle, 0, 0});
         }
+        if (i % 7 == 6) all.push_back({kind::copy, static_cast<int64_t>(random() % 9000), 150});
         // And goes on.
         if (i % 20 == 19) all.push_back({kind::rest, 0, 0});
     }
@@ -91,13 +104,29 @@ tests::bytes data_of(uint32_t number, int64_t length) {
     return data;
 }
 
-bool perform(writer& to, const operation& what, uint32_t number) {
+/// By the kernel, from a file beside the container; where the writer can only write, so.
+bool copy(writer& to, const std::string& path, const operation& what, const tests::bytes& data) {
+    const int from = ::open((path + ".source").c_str(), O_RDWR | O_CREAT | O_TRUNC, 0600);
+    bool is_done = ::write(from, data.data(), data.size()) == what.length;
+    int64_t at = 0;
+    const auto copied = to.copy_in(what.offset, what.length, from, &at);
+    if (copied.ok() && *copied == 0)
+        is_done = is_done && to.write(what.offset, data).ok();
+    else
+        is_done = is_done && copied.ok() && *copied == what.length;
+    ::close(from);
+    return is_done;
+}
+
+bool perform(writer& to, const std::string& path, const operation& what, uint32_t number) {
     using kind = operation::kind;
     switch (what.what) {
         case kind::write: {
             const auto done = to.write(what.offset, data_of(number, what.length));
             return done.ok() && *done == what.length;
         }
+        case kind::copy:
+            return copy(to, path, what, data_of(number, what.length));
         case kind::truncate:
             return to.truncate(what.offset).ok();
         case kind::reach:
@@ -120,7 +149,7 @@ bool perform(writer& to, const operation& what, uint32_t number) {
 
 void perform(tests::plain_file& on, const operation& what, uint32_t number) {
     using kind = operation::kind;
-    if (what.what == kind::write) on.write(what.offset, data_of(number, what.length));
+    if (what.what == kind::write || what.what == kind::copy) on.write(what.offset, data_of(number, what.length));
     if (what.what == kind::truncate) on.truncate(what.offset);
     if (what.what == kind::reach) on.reach(what.offset);
     if (what.what == kind::erase) on.erase(what.offset, what.length);
@@ -149,7 +178,7 @@ using death = std::function<bool(std::string_view step)>;
     writer to(in);
     if (!to.open(tests::identity(1), how).ok()) _exit(2);
     for (uint32_t i = 0; i < all.size(); ++i) {
-        if (!perform(to, all[i], i)) _exit(3);
+        if (!perform(to, path, all[i], i)) _exit(3);
         state.acknowledged = i + 1;
     }
     _exit(0);
@@ -234,6 +263,7 @@ TEST_P(killed_writer, loses_nothing_that_was_acknowledged_at_any_step) {
     for (const char* const step : {"write", "sync", "reserve", "slot begun", "slot", "published", "record", "commit",
                                    "committed", "closed", "set_size", "rename", "make_directory", "data"})
         EXPECT_TRUE(steps.contains(step)) << step;
+    EXPECT_NE(steps.contains("copy"), how.has_data_checks) << "sums are made of what passes through this process";
 }
 
 class killed_at_an_end : public killed, public ::testing::WithParamInterface<bool> {};
