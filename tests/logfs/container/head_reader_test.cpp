@@ -148,5 +148,24 @@ TEST_F(a_head_that_changes, is_looked_at_again_for_some_time_before_it_is_called
     EXPECT_GE(pauses, 10);
 }
 
+TEST_F(a_head_that_changes, is_called_damaged_for_what_stays_whatever_else_changes) {
+    write("text");
+    to_.sync().value();
+    const tests::flipped_bit damage(in_.index_path(to_), commit_slot_at(1) + 20, 3U);
+    uint64_t turn = 0;
+    calls_.meanwhile = [&] {
+        write("more");
+        write("more");
+        calls_.stops_at = static_cast<int64_t>(state_slot_at(++turn)) + in_a_state;
+    };
+    calls_.stops_at = static_cast<int64_t>(state_slot_at(0)) + in_a_state;
+    const auto done = in_.new_reader()->reload();
+    calls_.stops_at = 0;
+    ASSERT_FALSE(done.ok());
+    EXPECT_NE(done.why().message.find("its commit does not fit its check sum"), std::string::npos)
+        << done.why().message;
+    EXPECT_LE(calls_.interruptions, 200);
+}
+
 }  // namespace
 }  // namespace halcyon::logfs

@@ -37,9 +37,9 @@ int head_reader::read(int fd, uint64_t salt, bool knows_header) {
     int unchanged = 0;
     for (int looks = 1;; ++looks) {
         const int done = read_once(fd, salt, knows_header);
-        bool has_moved = false;
-        if (done <= 0 || is_settled(salt, knows_header, looks == 1, has_moved)) return done;
-        unchanged = has_moved ? 0 : unchanged + 1;
+        bool is_explained = false;
+        if (done <= 0 || is_settled(salt, knows_header, looks == 1, is_explained)) return done;
+        unchanged = is_explained ? 0 : unchanged + 1;
         if (unchanged == looks_in_a_row + looks_with_pauses || looks == most_looks) return done;
         if (unchanged >= looks_in_a_row) calls_.pause(pause_ns);
     }
@@ -82,17 +82,17 @@ index_damage head_reader::check_header(size_t at, index_header& header) const {
 
 /// Nothing is being written; or there is a whole state, and what is not whole has changed since the look before: then
 /// its writer was at it, and what is whole now is no older than the first look. Such slots are left as if they were
-/// being written. `has_moved`: anything that is not whole changed.
+/// being written. `is_explained`: all that is not whole may be what its writer is at.
 ///
 /// One look would not do: a reader may be interrupted between the two slots for as long as a writer needs to write
 /// both, and would take the first as it was for the latest.
-bool head_reader::is_settled(uint64_t salt, bool knows_header, bool is_first, bool& has_moved) {
+bool head_reader::is_settled(uint64_t salt, bool knows_header, bool is_first, bool& is_explained) {
     index_header header{};
     const bool is_known = knows_header || !check_header(0, header);
     const uint64_t its_salt = knows_header || !is_known ? salt : header.salt;
     bool is_whole = true;
-    bool is_explained = true;
-    bool is_bad[slots_count] = {};
+    is_explained = is_known;
+    bool is_passing[slots_count] = {};
     for (size_t which = 0; which < slots_count; ++which) {
         std::byte* const at = head_ + (1 + which) * sector_bytes;
         const condition found = which < 2 ? condition_of<state_slot>(at, which, its_salt)
@@ -101,17 +101,15 @@ bool head_reader::is_settled(uint64_t salt, bool knows_header, bool is_first, bo
         std::memcpy(before_[which], at, sizeof before_[which]);
         if (found == condition::whole) continue;
         is_whole = false;
-        is_bad[which] = found == condition::bad;
-        has_moved = has_moved || has_changed;
-        is_explained = is_explained && (is_bad[which] ? has_changed : !is_first);
+        is_passing[which] = found == condition::bad && has_changed;
+        is_explained = is_explained && (is_passing[which] || (found == condition::begun && !is_first));
     }
-    if (!is_known || (!is_whole && !is_explained)) return false;
-    if (is_whole) return true;
+    if (is_whole) return is_known;
     if (states(its_salt).newer.sequence == 0) return false;
     for (size_t which = 0; which < slots_count; ++which) {
-        if (is_bad[which]) std::memset(head_ + (1 + which) * sector_bytes, 0, sizeof(uint64_t));
+        if (is_passing[which]) std::memset(head_ + (1 + which) * sector_bytes, 0, sizeof(uint64_t));
     }
-    return true;
+    return is_explained;
 }
 
 }  // namespace halcyon::logfs

@@ -73,7 +73,7 @@ class head_reader {
 
     int read_once(int fd, uint64_t salt, bool knows_header);
     [[nodiscard]] bool is_begun(uint64_t salt) const;
-    bool is_settled(uint64_t salt, bool knows_header, bool is_first, bool& has_moved);
+    bool is_settled(uint64_t salt, bool knows_header, bool is_first, bool& is_explained);
 
     file_calls& calls_;
     alignas(8) std::byte head_[block_bytes] = {};
