@@ -8,6 +8,7 @@
 #include "calls/state/direct_call.hpp"
 #include "logfs/backend/direct_files.hpp"
 #include "logfs/backend/shown_calls.hpp"
+#include "logfs/container/directory/begun_container.hpp"
 #include "logfs/container/directory/marking.hpp"
 #include "logfs/container/format/dropping_name.hpp"
 
@@ -92,7 +93,8 @@ int whole_path::look_by(Marking marking_of_folder, bool follow, found& out) cons
     if (may_be_inside() && is_inside()) return -ENOTDIR;
     out.is = kind::other;
     if (!S_ISDIR(out.state.st_mode)) return 0;
-    const marking by = marking_of_folder(direct_files(), AT_FDCWD, view());
+    marking by = marking_of_folder(direct_files(), AT_FDCWD, view());
+    if (by == marking::none && becomes_container(direct_files(), AT_FDCWD, text_, out.state)) by = marking::ours;
     out.is = by == marking::none ? kind::directory : kind::container;
     out.is_plfs = by == marking::plfs;
     return 0;

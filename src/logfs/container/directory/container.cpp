@@ -48,7 +48,7 @@ result<void> container::create(std::string_view path, mode_t mode, uint32_t host
                        0};
     if (!keep_path(path)) return system_failure(std::string(path), ENOMEM);
     marker_ = {format_version, host_directories, some_number(this)};
-    const int done = is_renamed_whole() ? create_beside(mode) : make(path_.data(), mode);
+    const int done = is_renamed_whole() ? create_beside(mode) : make(path_.data(), mode, begun_mode);
     if (done == 0) return {};
     failure why = failed({}, "cannot create", -done);
     close();
@@ -81,18 +81,22 @@ int container::create_beside(mode_t mode) {
     const std::string_view folder = this->path().substr(0, this->path().rfind('/') + 1);
     if (!beside.append({folder.data(), folder.size()}) || !beside.append({begun.c_str(), begun.view().size() + 1}))
         return -ENOMEM;
-    int done = make(beside.data(), mode);
+    int done = make(beside.data(), mode, 0);
     if (done == 0) done = give_its_name(beside.data());
     if (done != 0 && directory_ >= 0) unmake(beside.data());
     return done;
 }
 
-/// Nothing of it stays where it fails.
-int container::make(const char* path, mode_t mode) {
-    int done = calls_.make_directory_at(AT_FDCWD, path, directory_mode(mode));
+/// Nothing of it stays where it fails. `until_made`: bits of its mode that go when it has its marker.
+int container::make(const char* path, mode_t mode, mode_t until_made) {
+    int done = calls_.make_directory_at(AT_FDCWD, path, directory_mode(mode) | until_made);
     if (done != 0) return done;
     directory_ = calls_.open_at(AT_FDCWD, path, O_RDONLY | O_DIRECTORY, 0);
     done = directory_ < 0 ? directory_ : create_marker(directory_, mode);
+    struct stat made {};
+    if (done == 0 && until_made != 0) done = calls_.status(directory_, made);
+    if (done == 0 && (made.st_mode & until_made) != 0)
+        done = calls_.set_mode_at(directory_, ".", made.st_mode & 07777 & ~until_made);
     if (done != 0) unmake(path);
     return done;
 }

@@ -87,7 +87,7 @@ class container {
     [[nodiscard]] failure no_container(bool has_text) const;
     [[nodiscard]] bool is_renamed_whole();
     int create_beside(mode_t mode);
-    int make(const char* path, mode_t mode);
+    int make(const char* path, mode_t mode, mode_t until_made);
     void unmake(const char* path);
     int create_marker(int directory, mode_t mode);
     int give_its_name(const char* begun);
