@@ -1,5 +1,4 @@
 #include "logfs/container/directory/container.hpp"
-#include "logfs/container/files/file_systems.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
