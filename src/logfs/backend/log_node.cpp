@@ -339,9 +339,13 @@ bool log_node::others_published() {
     constexpr int64_t coarse_ns = 20'000'000;
     constexpr int64_t old_ns = 1'000'000'000;
     struct stat now {};
-    if (told_by_ < 0)
-        told_by_ = direct_files().open_at(file_->of().directory(), descriptor_name.data(), O_PATH | O_NOFOLLOW, 0);
-    if (told_by_ < 0 || direct_files().status(told_by_, now) != 0) return false;
+    const int directory = file_->of().directory();
+    if (told_by_ < 0) told_by_ = direct_files().open_at(directory, descriptor_name.data(), O_PATH | O_NOFOLLOW, 0);
+    if (told_by_ == -ENOENT) return false;
+    // Where no descriptor is free, by its name.
+    const int looked = told_by_ >= 0 ? direct_files().status(told_by_, now)
+                                     : direct_files().status_at(directory, descriptor_name.data(), now);
+    if (looked != 0) return looked != -ENOENT;
     has_past_writes_ = now.st_size > 0;
     const int64_t told_ns = now.st_mtim.tv_sec * 1'000'000'000 + now.st_mtim.tv_nsec;
     if (told_ns == told_ns_ && seen_ns_ == 0) return false;

@@ -89,7 +89,7 @@ class log_node {
     int join_group(uint64_t group);
     /// log_file::raise_epoch(), where it is in this group. 0, or -errno.
     int raise_epoch(uint64_t group, int64_t time_ns);
-    /// Whether somebody published or synced something since this was asked last.
+    /// Whether somebody published or synced something since this was asked last; true, too, where nobody can tell.
     bool others_published();
     /// No program wrote to a descriptor past the library, as that looked last. 0, or -errno.
     int expect_no_past_writes() { return has_past_writes_ ? tell_of_past_writes() : 0; }
