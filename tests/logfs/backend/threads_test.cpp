@@ -251,6 +251,45 @@ TEST_F(log_threads, a_file_that_another_thread_closes_is_written_to_or_closed) {
     }
 }
 
+TEST_F(log_threads, a_file_that_another_thread_closes_is_opened_again_or_not) {
+    constexpr int rounds = 300;
+    constexpr int askers = 3;
+    put("f", "text");
+    std::atomic<calls::file_backend::handle> shared{0};
+    std::atomic<int> asked{0};
+    std::atomic<bool> ends{false};
+    std::vector<std::thread> all;
+    for (int self = 0; self < askers; ++self)
+        all.emplace_back([&] {
+            while (!ends.load()) {
+                const calls::file_backend::handle now = shared.load();
+                if (now == 0) continue;
+                calls::data_places places{};
+                files().say_places(now, places);
+                calls::file_backend::handle again = 0;
+                const int opened = files().open_again(now, O_RDWR, again);
+                if (opened == 0)
+                    files().close(again);
+                else if (opened != -EBADF)
+                    ADD_FAILURE() << opened;
+                struct stat state {};
+                const int looked = files().stat(now, state);
+                if (looked == 0 ? !S_ISREG(state.st_mode) : looked != -EBADF) ADD_FAILURE() << looked;
+                ++asked;
+            }
+        });
+    for (int round = 0; round < rounds; ++round) {
+        calls::file_backend::handle opened = 0;
+        ASSERT_EQ(files().open(path("f").c_str(), O_RDWR, 0, opened), 0);
+        shared = opened;
+        const int before = asked.load();
+        while (asked.load() < before + 2) sched_yield();
+        files().close(opened);
+    }
+    ends = true;
+    for (std::thread& each : all) each.join();
+}
+
 TEST_F(log_threads, a_thread_that_is_cancelled_leaves_no_lock) {
     constexpr int rounds = 50;
     opened_file file(files(), path("f"), O_CREAT | O_RDWR);
