@@ -440,8 +440,17 @@ void log_backend::after_fork() {
     state::handles.after_fork();
 }
 
+void log_backend::keep_still() {
+    state::nodes.keep_still();
+}
+
+void log_backend::go_on() {
+    state::nodes.go_on();
+}
+
 void log_backend::calls_left() {
     node_use::leave_all();
+    state::nodes.go_on();
 }
 
 void log_backend::before_end() {

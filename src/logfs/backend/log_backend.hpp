@@ -98,6 +98,8 @@ class log_backend final : public calls::file_backend {
     [[nodiscard]] hint hint_for_mpi() const override { return {"romio_ds_write", "disable"}; }
 
     void before_fork() override;
+    void keep_still() override;
+    void go_on() override;
     void after_fork() override;
     void calls_left() override;
     void before_exec() override;

@@ -63,6 +63,8 @@ class log_node {
     }
     /// Where its bytes go and come from. `syncs_writes`: those of writes go on to the device at once.
     void say_places(bool syncs_writes, calls::data_places& out);
+    /// Also where it has to be opened anew.
+    [[nodiscard]] bool was_opened() const { return marker_ >= 0; }
     /// It may say something else by now.
     [[nodiscard]] bool has_other_places() const { return file_ != nullptr && places_.may_have_changed(*file_); }
     /// Its marker, whose mode and owner are the file's.

@@ -344,6 +344,29 @@ TEST_F(log_threads, a_fork_while_another_thread_writes_leaves_the_child_all_it_n
     EXPECT_EQ(file.read(7, 1'000'000), "child49");
 }
 
+TEST_F(log_threads, a_fork_while_another_thread_opens_and_closes_files_leaves_the_child_all_it_needs) {
+    constexpr int forks = 60;
+    constexpr int many = 12;  // some of them rest
+    const auto name = [](int number) { return "f" + std::to_string(number % many); };
+    for (int number = 0; number < many; ++number) put(name(number), "text");
+    std::atomic<bool> ends{false};
+    std::atomic<int> failed{0};
+    std::thread other([&] {
+        for (int number = 0; !ends.load(); ++number) failed += content(name(number)) == "text" ? 0 : 1;
+    });
+    for (int number = 0; number < forks; ++number) {
+        child_process child(files(), [&] {
+            for (int each = 0; each < many; ++each)
+                if (content(name(each)) != "text") return 1;
+            return 0;
+        });
+        ASSERT_EQ(child.result(), 0) << number;
+    }
+    ends = true;
+    other.join();
+    EXPECT_EQ(failed.load(), 0);
+}
+
 TEST_F(log_threads, threads_open_write_and_close_files_of_one_directory) {
     constexpr int threads = 4;
     constexpr int rounds = 100;
