@@ -360,7 +360,7 @@ TEST_F(log_threads, a_fork_while_another_thread_opens_and_closes_files_leaves_th
                 if (content(name(each)) != "text") return 1;
             return 0;
         });
-        ASSERT_EQ(child.result(), 0) << number;
+        failed += child.result() == 0 ? 0 : 1;
     }
     ends = true;
     other.join();
