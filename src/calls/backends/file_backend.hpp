@@ -187,6 +187,10 @@ class file_backend {
     /// Another process is about to get this one's descriptors: by fork, vfork, clone or posix_spawn. Not in a child of
     /// vfork: each of its calls adopts the files that it needs.
     virtual void before_fork() {}
+    /// Around a fork, by the thread that forks, in the parent: in between, no other thread leaves for the child what it
+    /// is in the middle of. Handlers of this thread (pthread_atfork) may make any call.
+    virtual void keep_still() {}
+    virtual void go_on() {}
     /// In the child, before any other call. Descriptors are the parent's, and so are the handles.
     virtual void after_fork() {}
     /// A jump (longjmp) leaves all calls of this thread that have not returned. They lie untouched until this returns.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "calls/backends/backend_files.hpp"
+#include "calls/backends/followed_path.hpp"
 #include "calls/state/direct_call.hpp"
 #include "calls/state/given_memory.hpp"
 
@@ -119,9 +120,15 @@ size_t mounted_path::complete(int directory, const char* path, bool& from_mount)
         whole_[length++] = '/';
     }
     std::memcpy(whole_ + length, path, bytes);
-    return simplified(whole_, length + bytes);
+    size_t all = length + bytes;
+    bool all_found = true;
+    if (std::string_view(path, bytes).find("..") != std::string_view::npos)
+        all = follow_parents(whole_, all, length, all_found);
+    is_lost_ = !all_found;
+    return simplified(whole_, all);
 }
 
+/// Not what the kernel has to say is nowhere.
 bool mounted_path::look_up(size_t length) {
     for (const mount_point& at : mounted()) {
         if (length < at.length || std::memcmp(whole_, at.prefix, at.length) != 0) continue;
@@ -129,7 +136,7 @@ bool mounted_path::look_up(size_t length) {
         of_ = at.of;
         prefix_ = at.length;
         if (length == at.length) std::memcpy(whole_ + length, "/", 2);
-        return true;
+        return !is_lost_ || !of_->shares_names();
     }
     return false;
 }

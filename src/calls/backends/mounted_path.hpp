@@ -13,7 +13,7 @@ namespace halcyon::calls::backends {
 class mounted_path {
   public:
     /// Looks at `path` from `directory` (a descriptor, or AT_FDCWD) as the kernel would, but for symbolic links: none
-    /// is followed on the way into a mount. False: it is the kernel's matter.
+    /// is followed on the way into a mount, but those that `..` stands behind. False: it is the kernel's matter.
     ///
     /// The kernel cannot be asked for a relative path that leads out of a mount again: each operation on it is EXDEV.
     bool find(int directory, const char* path);
@@ -41,6 +41,7 @@ class mounted_path {
 
     file_backend* of_ = nullptr;
     size_t prefix_ = 0;
+    bool is_lost_ = false;  // `..` stands behind what the kernel does not find
     char whole_[2 * PATH_MAX];
 };
 

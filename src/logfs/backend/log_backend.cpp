@@ -303,17 +303,17 @@ int log_backend::finish(const log_nodes::taken& what, int flags, handle& opened)
 int log_backend::open_again(handle opened, int flags, handle& again) {
     const calls::blocked_signals whole;
     const open_handle& now = state::handles.of(opened);
-    if (now.node == nullptr) {
+    log_node* const node = now.node;
+    if (node == nullptr) {
         const int fd = direct_files().open_at(now.directory, ".", O_RDONLY | O_DIRECTORY, 0);
         return fd < 0 ? fd : open_directory(fd, flags, again);
     }
     if ((flags & O_DIRECTORY) != 0) return -ENOTDIR;
-    log_node& node = *now.node;
-    if (!state::nodes.share(node, opened)) return -EBADF;
+    if (!state::nodes.share(*node, opened)) return -EBADF;
     const int64_t failed = with_ready(
-        node, [&](log_node& of) -> int64_t { return expect_access(of.file().of().directory(), of.is_plfs(), flags); });
-    if (failed == 0) return finish({&node, false}, flags, again);
-    state::nodes.release(node);
+        *node, [&](log_node& of) -> int64_t { return expect_access(of.file().of().directory(), of.is_plfs(), flags); });
+    if (failed == 0) return finish({node, false}, flags, again);
+    state::nodes.release(*node);
     return static_cast<int>(failed);
 }
 
@@ -440,8 +440,17 @@ void log_backend::after_fork() {
     state::handles.after_fork();
 }
 
+void log_backend::keep_still() {
+    state::nodes.keep_still();
+}
+
+void log_backend::go_on() {
+    state::nodes.go_on();
+}
+
 void log_backend::calls_left() {
     node_use::leave_all();
+    state::nodes.go_on();
 }
 
 void log_backend::before_end() {

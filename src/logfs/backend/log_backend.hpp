@@ -98,6 +98,8 @@ class log_backend final : public calls::file_backend {
     [[nodiscard]] hint hint_for_mpi() const override { return {"romio_ds_write", "disable"}; }
 
     void before_fork() override;
+    void keep_still() override;
+    void go_on() override;
     void after_fork() override;
     void calls_left() override;
     void before_exec() override;
@@ -114,7 +116,7 @@ class log_backend final : public calls::file_backend {
     int create_nameless(const whole_path& folder, int flags, mode_t mode, handle& opened);
     int finish(const log_nodes::taken& what, int flags, handle& opened);
     int put_aside(const char* path);
-    int exchange_and_remove(const whole_path& from, const whole_path& to, bool removes_container);
+    int replace(const whole_path& from, const whole_path& to, bool removes_container);
     template <class OfDirectory, class OfContainer>
     int change(handle opened, calls::call_id function, OfDirectory of_directory, OfContainer of_container);
 

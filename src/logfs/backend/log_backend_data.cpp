@@ -187,8 +187,9 @@ int64_t log_backend::copy_in(handle opened, int64_t offset, int64_t bytes, int f
 
 int log_backend::stat(handle opened, struct stat& out) {
     const open_handle& file = state::handles.of(opened);
-    if (file.node == nullptr) return direct_files().status(file.directory, out);
-    return static_cast<int>(with_open(opened, 0, [&](log_node& of) -> int64_t {
+    log_node* const node = file.node;
+    if (node == nullptr) return direct_files().status(file.directory, out);
+    return static_cast<int>(with_open_node(*node, opened, [&](log_node& of) -> int64_t {
         if (const auto fresh = of.file().refresh(); !fresh) return error_of(fresh.why());
         return of.status(out);
     }));
@@ -229,7 +230,8 @@ int log_backend::reserve(handle opened, int mode, int64_t offset, int64_t bytes)
 /// than to sync on file systems of several nodes, and often the file is closed next.
 int log_backend::sync(handle opened, bool /*data_only*/) {
     const open_handle& file = state::handles.of(opened);
-    if (file.node == nullptr)
+    log_node* const node = file.node;
+    if (node == nullptr)
         return static_cast<int>(
             shown::on(call_id::log_fsync, file.directory, [&] { return direct::call(SYS_fsync, file.directory); }));
     place_watch places(*this, opened);
@@ -238,14 +240,15 @@ int log_backend::sync(handle opened, bool /*data_only*/) {
         of.is_behind = true;
         return places.done(of, 0);
     };
-    return static_cast<int>(with_open(opened, 0, sync_node, &log_node::ready_behind));
+    return static_cast<int>(with_open_node(*node, opened, sync_node, &log_node::ready_behind));
 }
 
 /// A container that has to be opened anew stays closed: a child of fork names descriptors that it only closes, too.
 void log_backend::say_places(handle opened, calls::data_places& out) {
     const open_handle& file = state::handles.of(opened);
-    if (file.node == nullptr) return;
-    with_held(*file.node, [&](log_node& of) -> int64_t {
+    log_node* const node = file.node;
+    if (node == nullptr) return;
+    with_held(*node, [&](log_node& of) -> int64_t {
         if (state::handles.is_open(opened)) of.say_places((file.flags & (O_SYNC | O_DSYNC)) != 0, out);
         return 0;
     });
@@ -268,10 +271,11 @@ int log_backend::lock(handle opened, int command, struct flock& range) {
     // A twin's descriptor goes with it, and with that the locks of the process.
     log_node* const node = file.node;
     if (node != nullptr && node_use::interrupted(*node) != nullptr) return -ENOLCK;
-    const int64_t fd = with_open(opened, file.directory, [&](log_node& of) -> int64_t {
+    const auto placeholder = [&](log_node& of) -> int64_t {
         if (releases) static_cast<void>(of.publish());
         return of.placeholder();
-    });
+    };
+    const int64_t fd = node == nullptr ? int64_t{file.directory} : with_open_node(*node, opened, placeholder);
     if (fd < 0) return static_cast<int>(fd);
     // Not with the node's lock: it may take long, and a signal may end it.
     const auto done =

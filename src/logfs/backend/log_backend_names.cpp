@@ -12,6 +12,7 @@
 #include "logfs/backend/node_use.hpp"
 #include "logfs/backend/remove_tree.hpp"
 #include "logfs/backend/shown_calls.hpp"
+#include "logfs/container/directory/replacement.hpp"
 #include "logfs/container/format/dropping_name.hpp"
 #include "logfs/container/format/plfs_format.hpp"
 #include "logfs/container/reading/quick_look.hpp"
@@ -146,23 +147,14 @@ int log_backend::remove_directory(const char* path) {
 
 // --- renaming ---
 
-/// What has the name `to`, a file, is replaced by the container `from` or replaces it: they change places, so that the
-/// name always stands for one of them, and what has the name `from` then goes.
-int log_backend::exchange_and_remove(const whole_path& from, const whole_path& to, bool removes_container) {
+int log_backend::replace(const whole_path& from, const whole_path& to, bool removes_container) {
     const calls::blocked_signals whole;
-    const auto remove = [&](const char* what) {
-        return removes_container ? put_aside(what) : direct_files().remove_at(AT_FDCWD, what, false);
-    };
-    int done = rename_to(from.c_str(), to.c_str(), RENAME_EXCHANGE);
-    if (done == 0) {
-        done = remove(from.c_str());
-        if (done != 0) rename_to(from.c_str(), to.c_str(), RENAME_EXCHANGE);
-        return done;
-    }
-    if (done != -EINVAL && done != -ENOSYS) return done;
-    // A file system that cannot do that: for a moment, nothing has the name.
-    done = remove(to.c_str());
-    return done != 0 ? done : rename_to(from.c_str(), to.c_str(), 0);
+    replacement names(direct_files(), {AT_FDCWD, from.c_str()}, {AT_FDCWD, to.c_str()});
+    if (const int failed = names.make(); failed != 0) return failed;
+    const char* const gone = names.replaced().name;
+    const int done = removes_container ? put_aside(gone) : direct_files().remove_at(AT_FDCWD, gone, false);
+    if (done != 0) names.undo();
+    return done;
 }
 
 int log_backend::rename(const char* from, const char* to, unsigned flags) {
@@ -190,7 +182,7 @@ int log_backend::rename(const char* from, const char* to, unsigned flags) {
     if (moved.is == kind::directory) return is_above(source, target) ? -EINVAL : -ENOTDIR;
     if (replaced.is == kind::directory) return is_above(target, source) ? -ENOTEMPTY : -EISDIR;
     if (moved.state.st_ino == replaced.state.st_ino && moved.state.st_dev == replaced.state.st_dev) return 0;
-    return exchange_and_remove(source, target, replaced.is == kind::container);
+    return replace(source, target, replaced.is == kind::container);
 }
 
 // --- what the kernel does, but not within a container ---

@@ -1,7 +1,6 @@
 #include "logfs/backend/log_node.hpp"
 
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 
@@ -28,6 +27,7 @@
 #include "logfs/container/directory/open_mark.hpp"
 #include "logfs/container/directory/past_writes.hpp"
 #include "logfs/container/directory/removed_container.hpp"
+#include "logfs/container/files/file_systems.hpp"
 #include "logfs/container/files/whole_transfer.hpp"
 #include "logfs/container/format/dropping_name.hpp"
 #include "logfs/container/format/plfs_format.hpp"
@@ -44,41 +44,6 @@ uint32_t system_of(int fd) {
     struct statfs system {};
     const auto ask = [&] { return int64_t{direct::fstatfs(fd, &system)}; };
     return shown::on(calls::call_id::log_statfs, fd, ask) == 0 ? static_cast<uint32_t>(system.f_type) : 0;
-}
-
-/// File systems that keep a page of a mapped file to one node until it is synced.
-bool is_between_nodes(uint32_t system) {
-    switch (system) {
-        case NFS_SUPER_MAGIC:
-        case SMB_SUPER_MAGIC:
-        case V9FS_MAGIC:
-        case 0x65735546u:  // FUSE
-        case 0xff534d42u:  // CIFS
-        case 0xfe534d42u:  // SMB2
-        case 0x00c36400u:  // Ceph
-        case 0x19830326u:  // BeeGFS
-            return true;
-        default:
-            return false;
-    }
-}
-
-/// File systems that one node has for itself.
-bool is_of_one_node(uint32_t system) {
-    switch (system) {
-        case EXT4_SUPER_MAGIC:
-        case XFS_SUPER_MAGIC:
-        case BTRFS_SUPER_MAGIC:
-        case F2FS_SUPER_MAGIC:
-        case TMPFS_MAGIC:
-        case RAMFS_MAGIC:
-        case OVERLAYFS_SUPER_MAGIC:
-        case 0x2fc12fc1u:  // ZFS
-        case 0xca451a4eu:  // bcachefs
-            return true;
-        default:
-            return false;
-    }
 }
 
 void destroy(log_file* file) {
@@ -159,7 +124,7 @@ int log_node::identify(int directory) {
 
 void log_node::look_at_system(int directory) {
     const uint32_t system = system_of(directory);
-    is_between_nodes_ = is_between_nodes(system);
+    is_between_nodes_ = keeps_mapped_pages(system);
     locks_directories_ = is_of_one_node(system);
 }
 
@@ -374,9 +339,13 @@ bool log_node::others_published() {
     constexpr int64_t coarse_ns = 20'000'000;
     constexpr int64_t old_ns = 1'000'000'000;
     struct stat now {};
-    if (told_by_ < 0)
-        told_by_ = direct_files().open_at(file_->of().directory(), descriptor_name.data(), O_PATH | O_NOFOLLOW, 0);
-    if (told_by_ < 0 || direct_files().status(told_by_, now) != 0) return false;
+    const int directory = file_->of().directory();
+    if (told_by_ < 0) told_by_ = direct_files().open_at(directory, descriptor_name.data(), O_PATH | O_NOFOLLOW, 0);
+    if (told_by_ == -ENOENT) return false;
+    // Where no descriptor is free, by its name.
+    const int looked = told_by_ >= 0 ? direct_files().status(told_by_, now)
+                                     : direct_files().status_at(directory, descriptor_name.data(), now);
+    if (looked != 0) return looked != -ENOENT;
     has_past_writes_ = now.st_size > 0;
     const int64_t told_ns = now.st_mtim.tv_sec * 1'000'000'000 + now.st_mtim.tv_nsec;
     if (told_ns == told_ns_ && seen_ns_ == 0) return false;

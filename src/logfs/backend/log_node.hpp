@@ -63,6 +63,8 @@ class log_node {
     }
     /// Where its bytes go and come from. `syncs_writes`: those of writes go on to the device at once.
     void say_places(bool syncs_writes, calls::data_places& out);
+    /// Also where it has to be opened anew.
+    [[nodiscard]] bool was_opened() const { return marker_ >= 0; }
     /// It may say something else by now.
     [[nodiscard]] bool has_other_places() const { return file_ != nullptr && places_.may_have_changed(*file_); }
     /// Its marker, whose mode and owner are the file's.
@@ -89,7 +91,7 @@ class log_node {
     int join_group(uint64_t group);
     /// log_file::raise_epoch(), where it is in this group. 0, or -errno.
     int raise_epoch(uint64_t group, int64_t time_ns);
-    /// Whether somebody published or synced something since this was asked last.
+    /// Whether somebody published or synced something since this was asked last; true, too, where nobody can tell.
     bool others_published();
     /// No program wrote to a descriptor past the library, as that looked last. 0, or -errno.
     int expect_no_past_writes() { return has_past_writes_ ? tell_of_past_writes() : 0; }

@@ -312,8 +312,18 @@ void log_nodes::close_twin(log_node& of, log_node& twin) {
 void log_nodes::after_fork() {
     renumber_threads();
     lock_.forget_others();
-    for (log_node* const first : chains_)
-        for (log_node* at = first; at != nullptr; at = at->next) at->forget();
+    for (log_node*& first : chains_) {
+        for (log_node** at = &first; *at != nullptr;) {
+            log_node& node = **at;
+            node.forget();
+            // Another thread was about to open it, and is not here: nobody would.
+            node.is_known = node.was_opened();
+            if (node.is_known)
+                at = &node.next;
+            else
+                *at = node.next;
+        }
+    }
     for (log_node* at = unused_; at != nullptr; at = at->next) at->lock.forget_others();
     for (; resting_count_ > 0; --resting_count_) {
         log_node& parents = *resting_[resting_count_ - 1];
@@ -357,6 +367,16 @@ void log_nodes::with_free_nodes(Work work) {
 
 void log_nodes::before_fork() {
     with_free_nodes([](log_node& of) { of.settle(); });
+}
+
+void log_nodes::keep_still() {
+    const uint32_t self = this_thread_number();
+    if (!lock_.is_of(self)) static_cast<void>(lock_.lock(self));
+}
+
+/// Nothing, where this thread does not keep still.
+void log_nodes::go_on() {
+    lock_.unlock(this_thread_number());
 }
 
 void log_nodes::before_end() {

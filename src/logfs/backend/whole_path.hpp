@@ -26,7 +26,6 @@ struct found {
 bool may_be_inner(std::string_view name);
 /// Names of what is on its way into a directory, or out of it: these are never listed.
 bool is_hidden_name(std::string_view name);
-inline constexpr std::string_view begun_prefix = ".halcyon-begun-";
 
 /// Whether the directory `name` below the directory `fd` (AT_FDCWD, or a descriptor) is a container.
 bool is_container(int fd, const char* name);

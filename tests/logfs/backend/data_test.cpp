@@ -1,9 +1,12 @@
 #include <linux/falloc.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <memory>
 #include <span>
+#include <string>
 
 #include "calls/backend_conformance/fixture.hpp"
 #include "logfs/backend/mounted_log.hpp"
@@ -149,6 +152,34 @@ TEST_F(log_data, a_sync_takes_what_others_have_synced_to_whoever_uses_the_file_n
             EXPECT_EQ(content("f"), "tho");
         }
     }
+}
+
+/// Whether others have published is asked of a file. Without a descriptor for that, old bytes would be given for right.
+TEST_F(log_data, what_others_wrote_is_seen_or_refused_where_no_descriptor_is_free) {
+    put("f", "old");
+    ASSERT_EQ(::unlink((real("f") + "/halcyon-descriptor").c_str()), 0);
+    const signpost read_once;
+    const signpost written;
+    child_process child(files(), [&] {
+        opened_file own(files(), path("f"), O_RDONLY);
+        if (own.read(3, 0) != "old") return 1;
+        read_once.set();
+        written.wait();
+        rlimit before{};
+        getrlimit(RLIMIT_NOFILE, &before);
+        const rlimit none{0, before.rlim_max};
+        if (setrlimit(RLIMIT_NOFILE, &none) != 0) return 2;
+        const std::string found = own.read(3, 0);
+        if (found != "new" && found != "errno " + std::to_string(EMFILE)) return 3;
+        if (setrlimit(RLIMIT_NOFILE, &before) != 0) return 4;
+        return own.read(3, 0) == "new" ? 0 : 5;
+    });
+    read_once.wait();
+    opened_file file(files(), path("f"), O_RDWR);
+    EXPECT_EQ(file.write("new", 0), 3);
+    EXPECT_EQ(files().sync(file.handle(), false), 0);
+    written.set();
+    EXPECT_EQ(child.result(), 0);
 }
 
 TEST_F(log_data, what_is_done_with_a_lock_is_seen_by_who_has_it_next) {

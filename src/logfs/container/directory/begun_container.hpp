@@ -2,9 +2,14 @@
 
 #include <sys/stat.h>
 
+#include <string_view>
+
 #include "logfs/container/files/file_calls.hpp"
 
 namespace halcyon::logfs {
+
+/// Begins the name of a container that is being created: not with its own name, which may be as long as names can be.
+inline constexpr std::string_view begun_prefix = ".halcyon-begun-";
 
 /// Where directories are not renamed as a whole (file_systems.hpp), a container has its name a moment before its
 /// marker. Until it has both, its directory has this bit of the mode.

@@ -6,11 +6,11 @@
 #include <cerrno>
 #include <span>
 
-#include "base/clock.hpp"
 #include "logfs/container/directory/access.hpp"
 #include "logfs/container/directory/begun_container.hpp"
 #include "logfs/container/directory/marking.hpp"
 #include "logfs/container/directory/other_backends.hpp"
+#include "logfs/container/directory/rare_number.hpp"
 #include "logfs/container/files/file_systems.hpp"
 #include "logfs/container/files/whole_transfer.hpp"
 #include "logfs/container/format/dropping_name.hpp"
@@ -18,20 +18,6 @@
 #include "logfs/container/format/plfs_format.hpp"
 
 namespace halcyon::logfs {
-namespace {
-
-// Of its own name: the container's may be as long as names can be.
-constexpr std::string_view begun_prefix = ".halcyon-begun-";
-
-/// A number that no other container is likely to have.
-uint64_t some_number(const void* here) {
-    uint64_t mixed = static_cast<uint64_t>(realtime_ns()) ^ (reinterpret_cast<uint64_t>(here) << 20);
-    mixed ^= static_cast<uint64_t>(monotonic_ns()) << 32;
-    mixed = (mixed ^ (mixed >> 31)) * 0x9E3779B97F4A7C15u;
-    return mixed ^ (mixed >> 29);
-}
-
-}  // namespace
 
 bool container::keep_path(std::string_view path) {
     path_.clear();
@@ -47,7 +33,7 @@ result<void> container::create(std::string_view path, mode_t mode, uint32_t host
                            " host directories; a container has 1 to " + std::to_string(most_host_directories),
                        0};
     if (!keep_path(path)) return system_failure(std::string(path), ENOMEM);
-    marker_ = {format_version, host_directories, some_number(this)};
+    marker_ = {format_version, host_directories, rare_number(this)};
     const int done = is_renamed_whole() ? create_beside(mode) : make(path_.data(), mode, begun_mode);
     if (done == 0) return {};
     failure why = failed({}, "cannot create", -done);

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <string>
 
+#include "logfs/container/directory/replacement.hpp"
 #include "logfs/mount/requests/request.hpp"
 #include "logfs/mount/requests/status.hpp"
 #include "logfs/mount/state/caller.hpp"
@@ -183,20 +184,14 @@ int move(const named& from, const named& to, unsigned flags) {
     return ::renameat2(from.folder->get(), from.name, to.folder->get(), to.name, flags) == 0 ? 0 : errno;
 }
 
-/// The name is there at every moment: the two change names, and what had the new one goes. The system's call does so
-/// for files, but a container is a directory to it, which takes no file's place and no full directory's.
+/// One of both is a container.
 int replace(mounted& in, const named& from, const named& to) {
-    const int exchanged = move(from, to, RENAME_EXCHANGE);
-    if (exchanged == 0) {
-        in.nodes.moved(from.key, to.of, to.name);
-        return remove_file(in, to, from.folder, from.name);
-    }
-    if (exchanged != EINVAL && exchanged != ENOSYS) return exchanged;
-    // A file system that cannot (NFS, GlusterFS): for a moment, nothing has the name.
-    if (const int failed = remove_file(in, to, to.folder, to.name); failed != 0) return failed;
-    if (const int failed = move(from, to, 0); failed != 0) return failed;
+    replacement names(kernel_files(), {from.folder->get(), from.name}, {to.folder->get(), to.name});
+    if (const int failed = names.make(); failed != 0) return -failed;
     in.nodes.moved(from.key, to.of, to.name);
-    return 0;
+    const int failed = remove_file(in, to, names.is_exchange() ? from.folder : to.folder, names.replaced().name);
+    if (failed != 0 && names.undo()) in.nodes.moved(from.key, from.of, from.name);
+    return failed;
 }
 
 int move_name(mounted& in, const named& from, const named& to, unsigned flags) {
