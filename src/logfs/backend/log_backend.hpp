@@ -29,9 +29,10 @@ void start_backends(const backend_settings& how);
 /// Files below a directory of the kernel's, each of them a container: an application sees them as files, whatever
 /// their number of writers. Plain files that are there stay what they are, and so do directories.
 ///
-/// A descriptor of a container stands for an empty file in it, open for writing where the application reads: what
-/// reaches it past the wrappers gets EBADF. The access mode that it was opened with is the number of its signal
-/// (F_SETSIG), which goes with the open file to whoever gets the descriptor. Locks of that file are the logical file's.
+/// A descriptor of a container is one of its directory; on a file system of several nodes, of an empty file in it, open
+/// for writing where the application reads. What reaches it past the wrappers gets an error. The access mode that it
+/// was opened with is the number of its signal (F_SETSIG), which goes with the open file to whoever gets the
+/// descriptor. Locks of that file (fcntl) are the logical file's.
 class log_backend final : public calls::file_backend {
   public:
     constexpr log_backend() = default;

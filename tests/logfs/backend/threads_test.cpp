@@ -252,7 +252,7 @@ TEST_F(log_threads, a_file_that_another_thread_closes_is_written_to_or_closed) {
 }
 
 TEST_F(log_threads, a_file_that_another_thread_closes_is_opened_again_or_not) {
-    constexpr int rounds = 300;
+    constexpr int rounds = 100;
     constexpr int askers = 3;
     put("f", "text");
     std::atomic<calls::file_backend::handle> shared{0};
