@@ -89,7 +89,7 @@ int expect_access(int container, bool is_plfs, int flags) {
     if (is_plfs && access != O_RDONLY) return -EROFS;
     const std::string_view name = is_plfs ? plfs_access_name : marker_name;
     const auto fd = static_cast<int>(shown::opened(container, name.data(), access, [&] {
-        return direct::call(SYS_openat, container, direct::address(name.data()), access | O_CLOEXEC);
+        return direct::call(SYS_openat, container, direct::address(name.data()), access | O_NOFOLLOW | O_CLOEXEC);
     }));
     if (fd >= 0) shown::close(fd);
     return fd < 0 ? fd : 0;

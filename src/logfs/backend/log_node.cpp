@@ -250,7 +250,8 @@ int log_node::make_ready() {
 int open_placeholder(int directory, int flags) {
     const auto open = [&](int with) {
         return static_cast<int>(shown::opened(directory, descriptor_name.data(), with, [&] {
-            return direct::call(SYS_openat, directory, direct::address(descriptor_name.data()), with, 0666);
+            return direct::call(SYS_openat, directory, direct::address(descriptor_name.data()), with | O_NOFOLLOW,
+                                0666);
         }));
     };
     const int fd = open(flags);
