@@ -257,13 +257,6 @@ int log_backend::create(const whole_path& at, int flags, mode_t mode, handle& op
     const int failed = state::nodes.create(at.c_str(), mode, node);
     if (failed == -EEXIST) return (flags & O_EXCL) != 0 ? -EEXIST : -ESTALE;
     if (failed != 0) return failed;
-    struct stat made {};
-    {
-        const held_node alone(*node);
-        // The file mode creation mask is in `mode` already, and the kernel takes it once more.
-        if (direct_files().status(node->marker(), made) == 0 && (made.st_mode & 0777) != (mode & 0777))
-            static_cast<void>(node->file().set_mode(mode));
-    }
     return finish({node, true}, flags & ~O_TRUNC, opened);
 }
 

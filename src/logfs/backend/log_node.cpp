@@ -258,10 +258,13 @@ int open_placeholder(int directory, int flags) {
     if (fd != -ENOENT) return fd;
     const int made = open(flags | O_CREAT | O_EXCL);
     if (made == -EEXIST) return open(flags);
-    // Who may use the container needs it, whatever the umask takes: nothing is ever written to it.
-    if (made >= 0) {
-        shown::on(calls::call_id::log_chmod, made, [&] { return direct::call(SYS_fchmod, made, 0666); },
-                  {.argument = 0666});
+    // Who may use the file needs it, whatever the umask takes; nobody else may write to it, for what is written there
+    // is damage. Who may only read has no descriptor of it that could be locked by several nodes.
+    struct stat whole {};
+    if (made >= 0 && direct_files().status(directory, whole) == 0) {
+        const auto mode = static_cast<int>(whole.st_mode & 0666);
+        shown::on(calls::call_id::log_chmod, made, [&] { return direct::call(SYS_fchmod, made, mode); },
+                  {.argument = mode});
     }
     return made;
 }
@@ -361,8 +364,9 @@ void log_node::tell_others() {
     const char* const name = descriptor_name.data();
     const int directory = file_->of().directory();
     const auto touch = [&] {
-        return shown::named(calls::call_id::log_utimens, directory, name,
-                            [&] { return direct::call(SYS_utimensat, directory, direct::address(name), 0, 0); });
+        return shown::named(calls::call_id::log_utimens, directory, name, [&] {
+            return direct::call(SYS_utimensat, directory, direct::address(name), 0, AT_SYMLINK_NOFOLLOW);
+        });
     };
     if (touch() != -ENOENT) return;
     if (const int fd = open_placeholder(directory, O_RDONLY | O_CLOEXEC); fd >= 0) shown::close(fd);

@@ -202,3 +202,56 @@ def test_a_host_directory_elsewhere_is_the_containers_own(opened: Path) -> None:
     done = place.shell('cat "$1/own/file"')
     assert done.stdout == ""
     assert "Too many levels of symbolic links" in done.stderr
+
+
+def test_who_may_only_read_a_file_cannot_damage_it(opened: Path) -> None:
+    backend = opened / "backend"
+    backend.mkdir()
+    container = container_of(USER, backend)
+    place = Place(backend, is_logged=True)
+    lock = "import fcntl, sys\nfile = open(sys.argv[1], sys.argv[2])\nfcntl.lockf(file, int(sys.argv[3]))"
+
+    def use(mode: str) -> None:
+        words = ("python3", "-c", lock, backend / "own/file", "r+", "2")
+        assert place.run(*words, user=USER, group=USER, extra_groups=[], umask=0).returncode == 0
+        script = f'cd "$1/own"; umask 0; chmod {mode} file; touch file; echo more >> file'
+        assert place.shell(script, user=USER, group=USER, extra_groups=[]).returncode == 0
+
+    for mode in ("666", "644"):
+        use(mode)
+        parts = [part for part in container.rglob("*") if part.is_file()]
+        assert {"halcyon-descriptor", "times", "append-lock"} <= {part.name for part in parts}
+        for part in parts:
+            done = as_user("sh", "-c", 'test -w "$1" && echo', "sh", part, user=OTHER)
+            is_shared = part.parent == container
+            assert (done.stdout != "") == (mode == "666" and is_shared), part
+    done = as_user("sh", "-c", 'echo x >> "$1"', "sh", container / "halcyon-descriptor", user=OTHER)
+    assert "Permission denied" in done.stderr
+    # Whoever may read it may lock it, to read it.
+    done = place.run("python3", "-c", lock + "\nprint(file.read())", backend / "own/file", "r", "1", user=OTHER,
+                     group=OTHER, extra_groups=[])  # fmt: skip
+    assert done.stdout == "text\nmore\nmore\n\n", done.stderr
+
+
+def test_access_is_asked_for_the_user_that_is_meant(opened: Path) -> None:
+    script = """import ctypes, os, sys
+libc = ctypes.CDLL(None)
+os.setresuid(1234, 0, 0)
+for mode in (os.F_OK, os.R_OK, os.W_OK):
+    for name in ('roots', 'all', 'plain'):
+        path = os.path.join(sys.argv[1], name)
+        print(name, os.access(path, mode), os.access(path, mode, effective_ids=True), libc.eaccess(path.encode(), mode),
+              libc.euidaccess(path.encode(), mode))
+"""
+    said = []
+    for place in (Place(opened / "plain", is_logged=False), Place(opened / "logged", is_logged=True)):
+        place.directory.mkdir()
+        assert (
+            place.shell('cd "$1"; for f in roots all; do echo > $f; done; chmod 600 roots; chmod 666 all').stderr == ""
+        )
+        (place.directory / "plain").touch(0o600)
+        done = place.run("python3", "-c", script, place.directory)
+        assert done.returncode == 0, done.stderr
+        said.append(done.stdout)
+    assert said[0] == said[1]
+    assert "roots False True 0 0" in said[0]

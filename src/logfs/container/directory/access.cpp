@@ -61,7 +61,7 @@ void set_mode_of_stage(file_calls& calls, const char* folder, uid_t user, mode_t
 
 /// What those that may write the file write to, whoever they are. Of the rest each belongs to one writer.
 bool is_written_by_all(std::string_view name) {
-    return name == append_lock_name || name == times_name || name == punched_name;
+    return name == append_lock_name || name == times_name || name == punched_name || name == descriptor_name;
 }
 
 }  // namespace
@@ -81,11 +81,14 @@ result<void> set_mode(container& of, mode_t mode) {
         staged_mark mark;
         if (std::string_view(name).starts_with(staged_prefix) && mark.read(of, whole.view()) == 0)
             set_mode_of_stage(calls, mark.folder(), there.st_uid, of_directories);
-        // What is in the directories is closed by them. A group that they hand on stays.
-        const mode_t of_file = mode & (is_written_by_all(name) ? 0666 : 0444);
-        const mode_t wanted =
-            S_ISDIR(there.st_mode) ? of_directories | (there.st_mode & 07000) : (there.st_mode & 0777) | of_file;
-        return (there.st_mode & 07777) == wanted ? 0 : calls.set_mode_at(directory, name, wanted);
+        // What only writers write is closed by the directories. A group that these hand on stays.
+        const bool is_shared = is_written_by_all(name);
+        const mode_t of_file = (mode & (is_shared ? 0666 : 0444)) | (there.st_mode & (is_shared ? 0700 : 0777));
+        const mode_t wanted = S_ISDIR(there.st_mode) ? of_directories | (there.st_mode & 07000) : of_file;
+        if ((there.st_mode & 07777) == wanted) return 0;
+        const int done = calls.set_mode_at(directory, name, wanted);
+        // Another user's, which stays open to more than it should be.
+        return done == -EPERM && (wanted & ~there.st_mode) == 0 ? 0 : done;
     });
 }
 
