@@ -391,16 +391,17 @@ int log_backend::adopt_descriptor(int fd, const char* name, handle& opened, int&
 ssize_t log_backend::path_of(handle opened, char* out, size_t room) {
     const calls::blocked_signals whole;
     const open_handle& file = state::handles.of(opened);
-    char text[PATH_MAX + 64];
+    calls::path_room text;
     size_t length = 0;
     if (log_node* const node = file.node; node != nullptr) {
-        length = node->is_removed() ? 0 : node->path(text, sizeof text);
+        length = node->is_removed() ? 0 : node->path(text);
         if (!state::handles.is_open(opened)) return -EBADF;
     } else {
-        length = direct::path_of(file.directory, text, sizeof text);
-        if (std::string_view(text, length).ends_with(" (deleted)")) length = 0;
+        length = put_path(text, PATH_MAX + 64,
+                          [&](char* to, size_t bytes) { return direct::path_of(file.directory, to, bytes); });
+        if (std::string_view(text.text(), length).ends_with(" (deleted)")) length = 0;
     }
-    const std::string_view all(text, length);
+    const std::string_view all(text.text(), length);
     if (length == 0 || !is_below(all, root())) return -ENOENT;
     const std::string_view below = all.size() == root_length_ ? std::string_view("/") : all.substr(root_length_);
     if (below.size() >= room) return -ENAMETOOLONG;
