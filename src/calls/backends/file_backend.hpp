@@ -42,7 +42,9 @@ class file_backend {
 
     // --- files ---
 
-    /// `flags`, `mode`: as of open(2). A directory is opened as well (O_DIRECTORY, or without write access).
+    /// `flags`, `mode`: as of open(2). A directory is opened as well (O_DIRECTORY, or without write access). Of what is
+    /// created, here and by make_directory(), the process's umask takes its bits: a backend lets the kernel do that.
+    /// Asking for the umask means changing it, in all threads, for a moment.
     virtual int open(const char* path, int flags, unsigned mode, handle& opened) = 0;
     /// Another process opened this file, and left the descriptor to this one: `key` is what key_of() said there. Asked
     /// for each of the descriptors that are duplicates; where the handle is the same each time, it is closed once.
@@ -125,8 +127,9 @@ class file_backend {
     // --- names ---
 
     virtual int stat_path(const char* path, bool follow, struct stat& out) = 0;
+    /// `flags`: as of faccessat(2); AT_EACCESS asks for what the process may do, and not for the user who started it.
     /// Permissions are not looked at here, but for whether anyone may execute it.
-    virtual int access(const char* path, int mode) {
+    virtual int access(const char* path, int mode, int /*flags*/) {
         struct stat found {};
         if (const int failed = stat_path(path, true, found); failed != 0) return failed;
         return (mode & X_OK) != 0 && (found.st_mode & 0111) == 0 ? -EACCES : 0;

@@ -89,7 +89,7 @@ int expect_access(int container, bool is_plfs, int flags) {
     if (is_plfs && access != O_RDONLY) return -EROFS;
     const std::string_view name = is_plfs ? plfs_access_name : marker_name;
     const auto fd = static_cast<int>(shown::opened(container, name.data(), access, [&] {
-        return direct::call(SYS_openat, container, direct::address(name.data()), access | O_CLOEXEC);
+        return direct::call(SYS_openat, container, direct::address(name.data()), access | O_NOFOLLOW | O_CLOEXEC);
     }));
     if (fd >= 0) shown::close(fd);
     return fd < 0 ? fd : 0;
@@ -257,13 +257,6 @@ int log_backend::create(const whole_path& at, int flags, mode_t mode, handle& op
     const int failed = state::nodes.create(at.c_str(), mode, node);
     if (failed == -EEXIST) return (flags & O_EXCL) != 0 ? -EEXIST : -ESTALE;
     if (failed != 0) return failed;
-    struct stat made {};
-    {
-        const held_node alone(*node);
-        // The file mode creation mask is in `mode` already, and the kernel takes it once more.
-        if (direct_files().status(node->marker(), made) == 0 && (made.st_mode & 0777) != (mode & 0777))
-            static_cast<void>(node->file().set_mode(mode));
-    }
     return finish({node, true}, flags & ~O_TRUNC, opened);
 }
 
@@ -398,16 +391,17 @@ int log_backend::adopt_descriptor(int fd, const char* name, handle& opened, int&
 ssize_t log_backend::path_of(handle opened, char* out, size_t room) {
     const calls::blocked_signals whole;
     const open_handle& file = state::handles.of(opened);
-    char text[PATH_MAX + 64];
+    calls::path_room text;
     size_t length = 0;
     if (log_node* const node = file.node; node != nullptr) {
-        length = node->is_removed() ? 0 : node->path(text, sizeof text);
+        length = node->is_removed() ? 0 : node->path(text);
         if (!state::handles.is_open(opened)) return -EBADF;
     } else {
-        length = direct::path_of(file.directory, text, sizeof text);
-        if (std::string_view(text, length).ends_with(" (deleted)")) length = 0;
+        length = put_path(text, PATH_MAX + 64,
+                          [&](char* to, size_t bytes) { return direct::path_of(file.directory, to, bytes); });
+        if (std::string_view(text.text(), length).ends_with(" (deleted)")) length = 0;
     }
-    const std::string_view all(text, length);
+    const std::string_view all(text.text(), length);
     if (length == 0 || !is_below(all, root())) return -ENOENT;
     const std::string_view below = all.size() == root_length_ ? std::string_view("/") : all.substr(root_length_);
     if (below.size() >= room) return -ENAMETOOLONG;

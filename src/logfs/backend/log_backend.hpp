@@ -72,7 +72,7 @@ class log_backend final : public calls::file_backend {
     int raise_epoch(handle opened, uint64_t group, int64_t time_ns) override;
 
     int stat_path(const char* path, bool follow, struct stat& out) override;
-    int access(const char* path, int mode) override;
+    int access(const char* path, int mode, int flags) override;
     int unlink(const char* path) override;
     int rename(const char* from, const char* to, unsigned flags) override;
     int make_directory(const char* path, unsigned mode) override;

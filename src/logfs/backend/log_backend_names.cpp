@@ -27,10 +27,18 @@ int rename_to(const char* from, const char* to, unsigned flags) {
     return direct_files().rename_at(AT_FDCWD, from, AT_FDCWD, to, flags);
 }
 
-int ask_access(const char* path, int mode) {
+int ask_access(const char* path, int mode, int flags) {
     return static_cast<int>(shown::named(
         call_id::log_access, AT_FDCWD, path,
-        [&] { return direct::call(SYS_faccessat, AT_FDCWD, direct::address(path), mode); }, mode));
+        [&] {
+            constexpr long faccessat2 = 439;
+            const int asked = flags & (AT_EACCESS | AT_SYMLINK_NOFOLLOW);
+            const long done =
+                asked != 0 ? direct::call(faccessat2, AT_FDCWD, direct::address(path), mode, asked) : -ENOSYS;
+            // Linux before 5.8 asks for the user who started the program.
+            return done != -ENOSYS ? done : direct::call(SYS_faccessat, AT_FDCWD, direct::address(path), mode);
+        },
+        mode));
 }
 
 /// Whether the one lies below the other.
@@ -90,14 +98,15 @@ bool log_backend::stat_quickly(const whole_path& at, struct stat& out) {
            read_status(of, written, out).ok();
 }
 
-int log_backend::access(const char* path, int mode) {
+int log_backend::access(const char* path, int mode, int flags) {
     const whole_path at(root(), path);
     found there;
     if (const int failed = at.look(true, there); failed != 0) return failed;
-    if (there.is != kind::container) return ask_access(at.c_str(), mode);
+    // That a file is there, its folder says.
+    if (there.is != kind::container || mode == F_OK) return ask_access(at.c_str(), mode, flags);
     const short_name name = short_name("/").add(there.is_plfs ? plfs_access_name : marker_name);
     const whole_path marker(at.view(), name.c_str());
-    return ask_access(marker.c_str(), mode);
+    return ask_access(marker.c_str(), mode, flags);
 }
 
 // --- removing ---
@@ -190,13 +199,7 @@ int log_backend::rename(const char* from, const char* to, unsigned flags) {
 int log_backend::make_directory(const char* path, unsigned mode) {
     const whole_path at(root(), path);
     if (const int failed = at.expect_parent(); failed != 0) return failed;
-    const int done = direct_files().make_directory_at(AT_FDCWD, at.c_str(), mode);
-    struct stat made {};
-    if (done != 0 || direct_files().status_at(AT_FDCWD, at.c_str(), made) != 0) return done;
-    // The file mode creation mask is in `mode` already, and the kernel takes it once more.
-    if (((made.st_mode ^ mode) & 0777) != 0)
-        direct_files().set_mode_at(AT_FDCWD, at.c_str(), (made.st_mode & 07000) | (mode & 0777));
-    return 0;
+    return direct_files().make_directory_at(AT_FDCWD, at.c_str(), mode);
 }
 
 int log_backend::link(const char* from, const char* to) {

@@ -198,9 +198,9 @@ int log_node::make_ready() {
     }
     constexpr int most_renames = 16;
     for (int tries = 0; tries < most_renames; ++tries) {
-        char now[PATH_MAX];
-        if (marker_ < 0 || path(now, sizeof now) == 0) return -EBADF;
-        const int failed = open_file(now, false, 0);
+        calls::path_room now;
+        if (marker_ < 0 || path(now) == 0) return -EBADF;
+        const int failed = open_file(now.text(), false, 0);
         if (failed != 0 && failed != -ENOENT) return failed;
         if (failed == -ENOENT) continue;
         struct stat state {};
@@ -215,17 +215,21 @@ int log_node::make_ready() {
 int open_placeholder(int directory, int flags) {
     const auto open = [&](int with) {
         return static_cast<int>(shown::opened(directory, descriptor_name.data(), with, [&] {
-            return direct::call(SYS_openat, directory, direct::address(descriptor_name.data()), with, 0666);
+            return direct::call(SYS_openat, directory, direct::address(descriptor_name.data()), with | O_NOFOLLOW,
+                                0666);
         }));
     };
     const int fd = open(flags);
     if (fd != -ENOENT) return fd;
     const int made = open(flags | O_CREAT | O_EXCL);
     if (made == -EEXIST) return open(flags);
-    // Who may use the container needs it, whatever the umask takes: nothing is ever written to it.
-    if (made >= 0) {
-        shown::on(calls::call_id::log_chmod, made, [&] { return direct::call(SYS_fchmod, made, 0666); },
-                  {.argument = 0666});
+    // Who may use the file needs it, whatever the umask takes; nobody else may write to it, for what is written there
+    // is damage. Who may only read has no descriptor of it that could be locked by several nodes.
+    struct stat whole {};
+    if (made >= 0 && direct_files().status(directory, whole) == 0) {
+        const auto mode = static_cast<int>(whole.st_mode & 0666);
+        shown::on(calls::call_id::log_chmod, made, [&] { return direct::call(SYS_fchmod, made, mode); },
+                  {.argument = mode});
     }
     return made;
 }
@@ -250,17 +254,23 @@ int log_node::status(struct stat& out) {
 size_t log_node::path(char* out, size_t room) const {
     const size_t length = direct::path_of(marker_, out, room);
     const std::string_view all(out, length);
-    if (length == 0 || all.ends_with(" (deleted)")) return 0;
+    // Where it fills the room, it was cut off.
+    if (length == 0 || length + 1 >= room || all.ends_with(" (deleted)")) return 0;
     const size_t end = all.rfind('/');
     if (end == std::string_view::npos || end == 0) return 0;
     out[end] = '\0';
     return end;
 }
 
+size_t log_node::path(calls::path_room& out) const {
+    const size_t length = path(out.text(), out.room());
+    return length > 0 || !out.reserve(longest_path) ? length : path(out.text(), out.room());
+}
+
 bool log_node::is_removed() const {
-    char now[PATH_MAX + 64];
-    const size_t length = path(now, sizeof now);
-    const std::string_view all(now, length);
+    calls::path_room now;
+    const size_t length = path(now);
+    const std::string_view all(now.text(), length);
     return length == 0 || all.substr(all.rfind('/') + 1).starts_with(removed_prefix);
 }
 
@@ -282,12 +292,12 @@ void log_node::attend_staged() {
 void log_node::say_places(bool syncs_writes, calls::data_places& out) {
     const told_places::settings how{how_.writing.stage, how_.backends, syncs_writes};
     if (file_ != nullptr) return places_.say(*file_, how, out);
-    char now[PATH_MAX];
-    if (path(now, sizeof now) == 0) return;
+    calls::path_room now;
+    if (path(now) == 0) return;
     writer_identity who = how_.who;
     who.pid = direct::process_id();
-    places_.say_of_path(now, writer::host_directory_for(host_directories_, !how_.backends.empty(), who, how_.writing),
-                        how, out);
+    places_.say_of_path(
+        now.text(), writer::host_directory_for(host_directories_, !how_.backends.empty(), who, how_.writing), how, out);
 }
 
 int log_node::publish() {
@@ -325,8 +335,9 @@ void log_node::tell_others() {
     const char* const name = descriptor_name.data();
     const int directory = file_->of().directory();
     const auto touch = [&] {
-        return shown::named(calls::call_id::log_utimens, directory, name,
-                            [&] { return direct::call(SYS_utimensat, directory, direct::address(name), 0, 0); });
+        return shown::named(calls::call_id::log_utimens, directory, name, [&] {
+            return direct::call(SYS_utimensat, directory, direct::address(name), 0, AT_SYMLINK_NOFOLLOW);
+        });
     };
     if (touch() != -ENOENT) return;
     if (const int fd = open_placeholder(directory, O_RDONLY | O_CLOEXEC); fd >= 0) shown::close(fd);
@@ -399,29 +410,30 @@ int log_node::close_file() {
 }
 
 /// Its path, where it has no name any more that applications know; else "".
-void log_node::path_if_removed(char* path, size_t room) const {
-    path[0] = '\0';
-    if (marker_ >= 0 && is_removed() && this->path(path, room) == 0) path[0] = '\0';
+void log_node::path_if_removed(calls::path_room& path) const {
+    path.text()[0] = '\0';
+    if (marker_ < 0 || !is_removed() || !path.reserve(longest_path)) return;
+    if (this->path(path.text(), path.room()) == 0) path.text()[0] = '\0';
 }
 
-void log_node::end_with_process(char* path, size_t room) {
+void log_node::end_with_process(calls::path_room& path) {
     if (file_ != nullptr && has_unpublished && file_->settle().ok()) tell_others();
     close_file();
-    path_if_removed(path, room);
-    if (path[0] == '\0') return;
+    path_if_removed(path);
+    if (path.text()[0] == '\0') return;
     // The same marker without its lock, which forked children keep.
     file_calls& files = direct_files();
-    const int directory = files.open_at(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+    const int directory = files.open_at(AT_FDCWD, path.text(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
     const int unlocked = directory < 0 ? directory : files.open_at(directory, name_of_marker(), O_RDONLY, 0);
     if (directory >= 0) files.close(directory);
     if (unlocked >= 0)
         hidden::close(std::exchange(marker_, unlocked));
     else
-        path[0] = '\0';
+        path.text()[0] = '\0';
 }
 
-void log_node::close(char* path, size_t room) {
-    path_if_removed(path, room);
+void log_node::close(calls::path_room& path) {
+    path_if_removed(path);
     close();
 }
 

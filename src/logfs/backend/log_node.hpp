@@ -8,11 +8,15 @@
 #include <cstdint>
 #include <string_view>
 
+#include "calls/backends/path_room.hpp"
 #include "logfs/backend/process_lock.hpp"
 #include "logfs/backend/told_places.hpp"
 #include "logfs/container/log_file.hpp"
 
 namespace halcyon::logfs {
+
+/// Of a container, or of a file in it, as the kernel says it.
+inline constexpr size_t longest_path = PATH_MAX + 64;
 
 /// How containers are opened by this process; set once, when it starts.
 struct node_settings {
@@ -75,6 +79,7 @@ class log_node {
     int status(struct stat& out);
     /// The container's path, as it is called now; 0: nobody knows.
     size_t path(char* out, size_t room) const;
+    size_t path(calls::path_room& out) const;
     /// It has no name any more.
     [[nodiscard]] bool is_removed() const;
     [[nodiscard]] bool is_plfs() const { return is_plfs_; }
@@ -108,11 +113,11 @@ class log_node {
     int close_file();
     /// All but the memory. `path`: of a container that has no name any more, which is to be removed if nobody else has
     /// it open; "": it has one.
-    void close(char* path, size_t room);
+    void close(calls::path_room& path);
     /// The process ends: its writer has ended, and others are told, but nothing is synced. `path`: likewise; others are
     /// not told any more that this process has it open. What is written behind that (streams) goes on in another log,
     /// where another process keeps the container.
-    void end_with_process(char* path, size_t room);
+    void end_with_process(calls::path_room& path);
     /// Likewise, for who knows that others have it open.
     void close();
     /// In a forked child.
@@ -147,7 +152,7 @@ class log_node {
     void look_at_system(int directory);
     void tell_others();
     void close_marks();
-    void path_if_removed(char* path, size_t room) const;
+    void path_if_removed(calls::path_room& path) const;
     int tell_of_past_writes();
 
     const node_settings& how_;

@@ -183,18 +183,18 @@ void log_nodes::release(log_node& node) {
 }
 
 void log_nodes::end(log_node& node) {
-    char removed[PATH_MAX + 64];
+    calls::path_room removed;
     const bool may_rest =
         calls::hidden_descriptors::room() >= least_room && !calls::backends::shares_memory_with_parent();
     bool rests = false;
     {
         const held_node alone(node);
         rests = may_rest && node.rest();
-        if (!rests) node.close(removed, sizeof removed);
+        if (!rests) node.close(removed);
     }
     if (rests) return keep(node);
     give_back(&node);
-    if (removed[0] != '\0') remove_unused(removed);
+    if (removed.text()[0] != '\0') remove_unused(removed.text());
 }
 
 // --- nodes that rest: each belongs to whoever takes it out of the list ---
@@ -382,11 +382,11 @@ void log_nodes::go_on() {
 void log_nodes::before_end() {
     drop_resting();
     with_free_nodes([](log_node& of) {
-        char removed[PATH_MAX + 64];
-        of.end_with_process(removed, sizeof removed);
+        calls::path_room removed;
+        of.end_with_process(removed);
         // A forked child may go on with it: without locks, nobody knows.
-        if (removed[0] != '\0')
-            remove_unused(direct_files(), removed, state::settings.index_folder, without_locks::stays);
+        if (removed.text()[0] != '\0')
+            remove_unused(direct_files(), removed.text(), state::settings.index_folder, without_locks::stays);
     });
 }
 

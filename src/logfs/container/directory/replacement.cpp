@@ -20,6 +20,8 @@ int64_t replaced_at_ns(std::string_view name) {
 }
 
 int replacement::make() {
+    aside_.clear();
+    replaced_ = from_;
     const int done = rename(from_, to_, RENAME_EXCHANGE);
     return done == -EINVAL || done == -ENOSYS ? put_aside() : done;
 }

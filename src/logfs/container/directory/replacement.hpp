@@ -34,7 +34,8 @@ class replacement {
     replacement(const replacement&) = delete;
     replacement& operator=(const replacement&) = delete;
 
-    /// 0: what was replaced is called replaced(), and is the caller's to remove. -errno: all is as it was.
+    /// 0: what was replaced is called replaced(), and is the caller's to remove. -errno: all is as it was, and it
+    /// may be tried again.
     int make();
     [[nodiscard]] name_at replaced() const { return replaced_; }
     /// By an exchange: what was replaced is where the other one was. Else it is beside that by now.
