@@ -67,8 +67,13 @@ class log_backend final : public calls::file_backend {
     int64_t map(handle opened, void* at, size_t bytes, int protection, int flags, int64_t offset) override;
 
     int64_t propose_epoch(handle opened) override;
-    int join_group(handle opened, uint64_t group) override;
+    int join_group(handle opened, uint64_t group, bool has_same_pages) override;
     int raise_epoch(handle opened, uint64_t group, int64_t time_ns) override;
+    [[nodiscard]] uint64_t pages_of(handle opened) override;
+    int show_group(handle opened) override;
+    int begin_together(handle opened, uint64_t group, int64_t time_ns) override;
+    void end_together(handle opened) override;
+    int share_at_once(handle opened) override;
 
     int stat_path(const char* path, bool follow, struct stat& out) override;
     int access(const char* path, int mode) override;

@@ -42,7 +42,7 @@ result<void> log_file::open(std::string_view path, const writer_identity& who, c
         return failure{error_kind::usage, std::string(path) + ": another file is open here", EBUSY};
     who_ = who;
     how_ = how;
-    has_new_writes_ = false;
+    has_new_writes_ = is_together_ = false;
     epoch_ns_ = 0;
     const bool must_be_new = how.creates && how.is_exclusive;
     result<void> opened = must_be_new ? result<void>() : open_container(path);
@@ -117,6 +117,7 @@ result<void> log_file::open_writer(const writer_options& how) {
         return opened;
     }
     writer_->follow(std::max(reader_->latest_ns(), epoch_ns_));
+    if (is_together_) writer_->stop_clock();
     space_.begin(how_.least_given_back);
     return {};
 }
@@ -372,6 +373,23 @@ result<void> log_file::raise_epoch(int64_t time_ns) {
     if (!writer_) return {};
     has_new_writes_ = true;
     return writer_->raise_epoch(time_ns);
+}
+
+result<void> log_file::begin_together(int64_t time_ns) {
+    if (auto raised = raise_epoch(time_ns); !raised) return raised;
+    const guard alone(*this);
+    is_together_ = true;
+    if (writer_) writer_->stop_clock();
+    return {};
+}
+
+result<void> log_file::end_together() {
+    {
+        const guard alone(*this);
+        if (!std::exchange(is_together_, false)) return {};
+        if (writer_) writer_->start_clock();
+    }
+    return raise_epoch(epoch_ns_ + writer::moment_ns);
 }
 
 result<void> log_file::settle() {

@@ -103,6 +103,10 @@ class log_file {
     /// As those of the writer, also before anything is written.
     int64_t propose_epoch();
     result<void> raise_epoch(int64_t time_ns);
+    /// As raise_epoch(); and what is written here until end_together() is older than what any member of the group
+    /// writes behind that, also by another clock.
+    result<void> begin_together(int64_t time_ns);
+    result<void> end_together();
     result<void> settle();
     /// What was written here is on the device; of a file that was created here, that it is there.
     result<void> sync();
@@ -158,6 +162,7 @@ class log_file {
     own_space space_{container_};
     bool has_new_writes_ = false;
     bool is_unsynced_ = false;  // created here
+    bool is_together_ = false;  // with the group
     int64_t epoch_ns_ = 0;      // raised, or proposed before there was a writer
     int append_lock_ = -1;
     int open_mark_ = -1;
