@@ -127,12 +127,13 @@ bool log_file::has_no_room_on_node(const failure& why) const {
     return writer_ && writer_->is_staged() && (error == ENOSPC || error == EDQUOT || error == EIO || error == EFBIG);
 }
 
-/// What it has written is on the device, and another writer goes on behind it.
+/// What it has written is on the device, and another writer goes on behind it: also where its close has failed.
 result<void> log_file::end_writer() {
     if (auto synced = writer_->sync(); !synced) return synced;
     has_new_writes_ = true;
     if (auto taken = take_own(); !taken) return taken;
     auto closed = writer_->close();
+    writer_.reset();
     epoch_ns_ = std::max(epoch_ns_, reader_->latest_ns());
     return closed;
 }
@@ -351,10 +352,7 @@ result<void> log_file::join_group(uint64_t group) {
     if (auto open = expect_open(); !open) return open;
     if (who_.group == group) return {};
     who_.group = group;
-    if (!writer_) return {};
-    auto ended = end_writer();
-    if (!writer_->is_open()) writer_.reset();
-    return ended;
+    return writer_ ? end_writer() : result<void>();
 }
 
 int64_t log_file::propose_epoch() {
