@@ -10,6 +10,7 @@
 #include <cstdio>
 
 #include "calls/backends/backend_files.hpp"
+#include "calls/backends/synced_by_each.hpp"
 #include "calls/state/direct_call.hpp"
 #include "calls/state/standard_error.hpp"
 #include "logfs/backend/backend_state.hpp"
@@ -104,7 +105,7 @@ int64_t synced(log_node& of, int flags, int64_t moved) {
     of.has_unpublished = true;
     of.attend_stage();
     const bool is_synced = (flags & (O_SYNC | O_DSYNC)) != 0;
-    int failed = is_synced ? of.sync() : 0;
+    int failed = is_synced ? of.sync(log_node::whose::own) : 0;
     if (failed == 0) failed = of.share();
     return failed != 0 ? failed : moved;
 }
@@ -235,8 +236,10 @@ int log_backend::sync(handle opened, bool /*data_only*/) {
         return static_cast<int>(
             shown::on(call_id::log_fsync, file.directory, [&] { return direct::call(SYS_fsync, file.directory); }));
     place_watch places(*this, opened);
+    // Ranks that sync together do so each for what it wrote.
+    const auto written = calls::backends::is_synced_by_each() ? log_node::whose::own : log_node::whose::all;
     const auto sync_node = [&](log_node& of) -> int64_t {
-        if (const int failed = of.sync(); failed != 0) return failed;
+        if (const int failed = of.sync(written); failed != 0) return failed;
         of.is_behind = true;
         return places.done(of, 0);
     };

@@ -330,7 +330,7 @@ int log_node::publish() {
     if (file_ == nullptr || !has_unpublished) return 0;
     if (const auto done = file_->settle(); !done) return error_of(done.why());
     if (is_between_nodes_) {
-        if (const auto done = file_->sync(); !done) return error_of(done.why());
+        if (const auto done = file_->sync_own(); !done) return error_of(done.why());
     }
     tell_others();
     return 0;
@@ -340,8 +340,9 @@ void log_node::settle() {
     if (file_ != nullptr && has_unpublished) static_cast<void>(file_->settle());
 }
 
-int log_node::sync() {
-    if (const auto done = file_->sync(); !done) return error_of(done.why());
+int log_node::sync(whose written) {
+    const auto done = written == whose::own ? file_->sync_own() : file_->sync();
+    if (!done) return error_of(done.why());
     if (has_unpublished) tell_others();
     return 0;
 }
@@ -364,7 +365,7 @@ uint64_t log_node::pages() const {
 
 /// What is in the index is there for all, but where a file system keeps it to a node until it is synced.
 int log_node::show_group() {
-    return is_between_nodes_ && !group_has_same_pages_ ? error_of(file_->sync()) : 0;
+    return is_between_nodes_ && !group_has_same_pages_ ? error_of(file_->sync_own()) : 0;
 }
 
 int log_node::begin_together(uint64_t group, int64_t time_ns) {

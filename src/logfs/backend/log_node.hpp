@@ -82,8 +82,9 @@ class log_node {
     /// What was written here is older than all that others write after this, and they see it when they look. 0, or
     /// -errno.
     int publish();
-    /// The same, and it is on the device.
-    int sync();
+    /// The same, and it is on the device; or all that processes of this node wrote.
+    enum class whose : bool { own, all };
+    int sync(whose written);
     /// What was written here is older than all that others write after this.
     void settle();
     /// What is written from now on is that of a member of this group (writer_identity::group). 0, or -errno.

@@ -398,6 +398,17 @@ result<void> log_file::settle() {
 
 result<void> log_file::sync() {
     const guard alone(*this);
+    if (auto synced = sync_writer(); !synced) return synced;
+    // Its own first: of several processes that sync at a time, few then have to do so for others.
+    return with_descriptors([this] { return others_.sync(who_, writer_ ? writer_->name() : std::string_view()); });
+}
+
+result<void> log_file::sync_own() {
+    const guard alone(*this);
+    return sync_writer();
+}
+
+result<void> log_file::sync_writer() {
     if (auto open = expect_open(); !open) return open;
     auto synced = with_descriptors([this]() -> result<void> {
         if (writer_ && !writer_->index().is_empty()) return writer_->sync();
@@ -473,6 +484,7 @@ void log_file::abandon() {
 
 void log_file::forget() {
     writer_.reset();
+    others_.forget();
     reader_.reset();
     if (append_lock_ >= 0) container_.calls().close(std::exchange(append_lock_, -1));
     if (open_mark_ >= 0) container_.calls().close(std::exchange(open_mark_, -1));

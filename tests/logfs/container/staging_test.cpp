@@ -239,6 +239,20 @@ TEST_F(staging, goes_on_in_the_container_when_it_could_not_be_closed) {
     EXPECT_EQ(tests::as_text(all), "beforebehind");
 }
 
+TEST_F(staging, ends_where_another_process_of_the_node_syncs) {
+    to_.open(me(), file_.staging()).value();
+    to_.write(0, as_bytes("synced")).value();
+    EXPECT_EQ(file_.read_elsewhere().text, "");
+    writer_identity other = me();
+    other.pid += 1;
+    log_file file;
+    file.open(file_.path, other, {}).value();
+    file.sync().value();
+    to_.write(6, as_bytes(" or not")).value();
+    EXPECT_EQ(file_.read_elsewhere(0, 6).text, "synced");
+    EXPECT_EQ(stats(in_)->durable_bytes, 6);
+}
+
 TEST_F(staging, is_known_to_tools) {
     write("data");
     const auto here = check(in_);

@@ -158,6 +158,7 @@ void opening_together::opened(handle file) {
 epoch_before::epoch_before(handle file, call made) {
     open_together of;
     if (!outermost_ || !of.find(file)) return;
+    if (made == call::syncs) synced_.emplace();
     if (made == call::closes) {  // before: another thread may get the same handle at once
         freed_ = of.communicator;
         agreements.remove(key_of_file(file));

@@ -6,6 +6,7 @@
 
 #include "calls/backends/awaited_opening.hpp"
 #include "calls/backends/mounted_path.hpp"
+#include "calls/backends/synced_by_each.hpp"
 #include "calls/record/call_table.hpp"
 #include "calls/wrappers/mpi/mpi_library.hpp"
 
@@ -79,6 +80,7 @@ class epoch_before {
 
   private:
     outermost_call outermost_;
+    std::optional<backends::synced_by_each> synced_;
     handle freed_ = nullptr;  // behind the call
 };
 
