@@ -20,6 +20,7 @@ struct backend_settings {
     stage_agent::settings staging;
     std::string_view backends;       ///< container::place_on(); stays
     std::string_view index_folder;   ///< opening::index_folder; stays
+    int64_t most_mapped_bytes = 0;   ///< of a copy in memory for mmap; 0: a quarter of what is available
     bool has_logs_of_nodes = false;  ///< writer_options::shares_with_node
     bool has_data_checks = false;    ///< writers sum data, and readers compare data with their sums
 };

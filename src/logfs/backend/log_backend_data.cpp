@@ -352,7 +352,7 @@ int64_t log_backend::map(handle opened, void* at, size_t bytes, int protection, 
         static_cast<void>(of.others_published());
         if (const int failed = of.expect_no_past_writes(); failed != 0) return failed;
         if (const auto fresh = of.file().refresh(); !fresh) return error_of(fresh.why());
-        return map_copy(of, at, bytes, protection, flags, offset);
+        return map_copy(of, {at, bytes, protection, flags, offset}, state::settings.most_mapped_bytes);
     });
     if (mapped != -ENODEV) return mapped;
     char path[PATH_MAX];

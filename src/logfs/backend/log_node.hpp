@@ -23,6 +23,7 @@ struct node_settings {
     uint32_t host_directories = 32;
     std::string_view backends;      ///< container::place_on()
     std::string_view index_folder;  ///< opening::index_folder
+    int64_t most_mapped_bytes = 0;  ///< map_copy()
 };
 
 /// A container that this process has open, whatever the number of its descriptors: one reader and, once something is
