@@ -118,11 +118,25 @@ class file_backend {
     /// A time, in ns since 1970, that is later than all that this process wrote to the file. -errno: it keeps none.
     virtual int64_t propose_epoch(handle /*opened*/) { return -ENOSYS; }
     /// From now on, what this process writes to the file is what a member of `group` writes. All processes that have
-    /// this number raise their epochs together; 0: it is alone.
-    virtual int join_group(handle /*opened*/, uint64_t /*group*/) { return -ENOSYS; }
+    /// this number raise their epochs together; 0: it is alone. `has_same_pages`: pages_of() is the same for all of
+    /// them.
+    virtual int join_group(handle /*opened*/, uint64_t /*group*/, bool /*has_same_pages*/) { return -ENOSYS; }
     /// All that the members of the group wrote before is older than all that they write from now on. Each of them calls
     /// it with the same time, the latest of those that they propose. Nothing, where the process has joined another one.
     virtual int raise_epoch(handle /*opened*/, uint64_t /*group*/, int64_t /*time_ns*/) { return -ENOSYS; }
+
+    /// The pages by which this process sees the file: two processes with the same number see at once what either wrote.
+    [[nodiscard]] virtual uint64_t pages_of(handle /*opened*/) { return 0; }
+    /// What this process wrote is there for the other members of its group, when they look.
+    virtual int show_group(handle /*opened*/) { return 0; }
+    /// As raise_epoch(), of members who have all called show_group(), and are about to write together: one of them may
+    /// read what lies between the pieces that it was given, and write it back. What it reads next holds all that they
+    /// wrote, and what it writes until end_together() is older than what any of them writes behind that.
+    virtual int begin_together(handle /*opened*/, uint64_t /*group*/, int64_t /*time_ns*/) { return -ENOSYS; }
+    virtual void end_together(handle /*opened*/) {}
+    /// The members have begun to write together, and nobody knows until when: from now on, what this process writes is
+    /// there for the others at once, and all that it does follows a look at what they wrote.
+    virtual int share_at_once(handle /*opened*/) { return 0; }
 
     // --- names ---
 

@@ -128,6 +128,7 @@ void start_backends(const backend_settings& how) {
     stage_agent::configure(how.staging);
     all.backends = how.backends;
     all.index_folder = how.index_folder;
+    all.most_mapped_bytes = how.most_mapped_bytes;
     all.writing.shares_with_node = how.has_logs_of_nodes;
     all.writing.has_data_checks = all.reading.verifies_data = how.has_data_checks;
     all.who.clock_bound_ns = bound_of_clock_ns();

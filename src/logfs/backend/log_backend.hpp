@@ -20,6 +20,7 @@ struct backend_settings {
     stage_agent::settings staging;
     std::string_view backends;       ///< container::place_on(); stays
     std::string_view index_folder;   ///< opening::index_folder; stays
+    int64_t most_mapped_bytes = 0;   ///< of a copy in memory for mmap; 0: a quarter of what is available
     bool has_logs_of_nodes = false;  ///< writer_options::shares_with_node
     bool has_data_checks = false;    ///< writers sum data, and readers compare data with their sums
 };
@@ -68,8 +69,13 @@ class log_backend final : public calls::file_backend {
     int64_t map(handle opened, void* at, size_t bytes, int protection, int flags, int64_t offset) override;
 
     int64_t propose_epoch(handle opened) override;
-    int join_group(handle opened, uint64_t group) override;
+    int join_group(handle opened, uint64_t group, bool has_same_pages) override;
     int raise_epoch(handle opened, uint64_t group, int64_t time_ns) override;
+    [[nodiscard]] uint64_t pages_of(handle opened) override;
+    int show_group(handle opened) override;
+    int begin_together(handle opened, uint64_t group, int64_t time_ns) override;
+    void end_together(handle opened) override;
+    int share_at_once(handle opened) override;
 
     int stat_path(const char* path, bool follow, struct stat& out) override;
     int access(const char* path, int mode, int flags) override;

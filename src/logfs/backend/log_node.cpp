@@ -31,6 +31,7 @@
 #include "logfs/container/files/whole_transfer.hpp"
 #include "logfs/container/format/dropping_name.hpp"
 #include "logfs/container/format/plfs_format.hpp"
+#include "logfs/container/reading/hashed_numbers.hpp"
 #include "logfs/container/writing/time_line.hpp"
 
 namespace halcyon::logfs {
@@ -304,7 +305,7 @@ int log_node::publish() {
     if (file_ == nullptr || !has_unpublished) return 0;
     if (const auto done = file_->settle(); !done) return error_of(done.why());
     if (is_between_nodes_) {
-        if (const auto done = file_->sync(); !done) return error_of(done.why());
+        if (const auto done = file_->sync_own(); !done) return error_of(done.why());
     }
     tell_others();
     return 0;
@@ -314,19 +315,47 @@ void log_node::settle() {
     if (file_ != nullptr && has_unpublished) static_cast<void>(file_->settle());
 }
 
-int log_node::sync() {
-    if (const auto done = file_->sync(); !done) return error_of(done.why());
+int log_node::sync(whose written) {
+    const auto done = written == whose::own ? file_->sync_own() : file_->sync();
+    if (!done) return error_of(done.why());
     if (has_unpublished) tell_others();
     return 0;
 }
 
-int log_node::join_group(uint64_t group) {
+int log_node::join_group(uint64_t group, bool has_same_pages) {
     group_ = group;
+    group_has_same_pages_ = has_same_pages;
+    shares_at_once_ = false;
     return error_of(file_->join_group(group));
 }
 
 int log_node::raise_epoch(uint64_t group, int64_t time_ns) {
     return group == group_ ? error_of(file_->raise_epoch(time_ns)) : 0;
+}
+
+/// Of the file system as the kernel of this node shows it.
+uint64_t log_node::pages() const {
+    return hash_of(how_.who.boot_view()) ^ device * 0x9E3779B97F4A7C15u;
+}
+
+/// What is in the index is there for all, but where a file system keeps it to a node until it is synced.
+int log_node::show_group() {
+    return is_between_nodes_ && !group_has_same_pages_ ? error_of(file_->sync_own()) : 0;
+}
+
+int log_node::begin_together(uint64_t group, int64_t time_ns) {
+    looks_when_reading_ = true;
+    return group == group_ ? error_of(file_->begin_together(time_ns)) : 0;
+}
+
+int log_node::share_at_once() {
+    shares_at_once_ = looks_when_reading_ = is_behind = true;
+    return publish();
+}
+
+int log_node::share_now() {
+    is_behind = true;
+    return publish();
 }
 
 /// By the time of the file that descriptors stand for: nobody writes to that.

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <utility>
 
 #include "calls/backends/path_room.hpp"
 #include "logfs/backend/process_lock.hpp"
@@ -26,6 +27,7 @@ struct node_settings {
     uint32_t host_directories = 32;
     std::string_view backends;      ///< container::place_on()
     std::string_view index_folder;  ///< opening::index_folder
+    int64_t most_mapped_bytes = 0;  ///< map_copy()
 };
 
 /// A container that this process has open, whatever the number of its descriptors: one reader and, once something is
@@ -88,14 +90,28 @@ class log_node {
     /// What was written here is older than all that others write after this, and they see it when they look. 0, or
     /// -errno.
     int publish();
-    /// The same, and it is on the device.
-    int sync();
+    /// The same, and it is on the device; or all that processes of this node wrote.
+    enum class whose : bool { own, all };
+    int sync(whose written);
     /// What was written here is older than all that others write after this.
     void settle();
     /// What is written from now on is that of a member of this group (writer_identity::group). 0, or -errno.
-    int join_group(uint64_t group);
+    /// `has_same_pages`: all members see the file by the pages of this node.
+    int join_group(uint64_t group, bool has_same_pages);
     /// log_file::raise_epoch(), where it is in this group. 0, or -errno.
     int raise_epoch(uint64_t group, int64_t time_ns);
+    /// As those of calls::file_backend.
+    [[nodiscard]] uint64_t pages() const;
+    int show_group();
+    int begin_together(uint64_t group, int64_t time_ns);
+    int share_at_once();
+    /// Behind a write: others see it where they are to see all at once. 0, or -errno.
+    int share() { return shares_at_once_ ? share_now() : 0; }
+    /// Whether who reads next has to look at what others wrote, whatever these have said.
+    bool has_to_look() {
+        is_behind = is_behind || shares_at_once_;
+        return std::exchange(looks_when_reading_, shares_at_once_);
+    }
     /// Whether somebody published or synced something since this was asked last; true, too, where nobody can tell.
     bool others_published();
     /// No program wrote to a descriptor past the library, as that looked last. 0, or -errno.
@@ -144,6 +160,7 @@ class log_node {
 
   private:
     void attend_staged();
+    int share_now();
     int make_ready();
     int open_file(const char* path, bool is_new, mode_t mode);
     int hold_marker(int directory);
@@ -167,6 +184,9 @@ class log_node {
     int placeholder_ = -1;
     int told_by_ = -1;  // the placeholder, opened for nothing but its time: no lock goes when it is closed
     uint64_t group_ = 0;
+    bool group_has_same_pages_ = false;
+    bool looks_when_reading_ = false;
+    bool shares_at_once_ = false;
     told_places places_;
     int64_t told_ns_ = 0;       // when others published last, as that file says
     int64_t seen_ns_ = 0;       // when this was seen first; 0: long ago
