@@ -150,6 +150,10 @@ typedef struct halcyon_forecast_t {
  * parameter's bounds. With handle NULL, halcyon_open reports these. */
 HALCYON_API int halcyon_set_parameter(halcyon_handle h, const char* name, double value);
 
+/** Gives the value that a parameter of the configuration has now on this client. Blocks: never.
+ * @retval HALCYON_ERROR_USAGE no such parameter */
+HALCYON_API int halcyon_get_parameter(halcyon_handle h, const char* name, double* value);
+
 /** Collective over `comm`: reads the configuration on rank 0, starts (or finds) the server of each node, maps the
  * segment and touches its pages. Fails on all ranks alike, with rank and host in the message; then *h is NULL. A rank
  * that lacks something (memory, threads, its working directory) does not leave the others waiting. `comm` keeps its

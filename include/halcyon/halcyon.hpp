@@ -240,6 +240,13 @@ class session {
     void set_parameter(name parameter, double value) {
         detail::check(halcyon_set_parameter(live().handle, parameter, value));
     }
+    /// The value that a parameter of the configuration has now.
+    /// Errors: usage (halcyon_get_parameter).
+    [[nodiscard]] double get_parameter(name parameter) const {
+        double value = 0;
+        detail::check(halcyon_get_parameter(live().handle, parameter, &value));
+        return value;
+    }
     /// Counts of this client until now.
     /// Errors: usage (halcyon_stats).
     [[nodiscard]] halcyon_stats_t stats() const {

@@ -265,6 +265,15 @@ class Session:
         """
         self._session.set_parameter(name, value)
 
+    def get_parameter(self, name: str) -> float:
+        """The value that a parameter of the configuration has now.
+
+        Raises:
+            UsageError: no such parameter.
+        """
+        value: float = self._session.get_parameter(name)
+        return value
+
     def stats(self) -> Stats:
         """Counts of this client until now.
 

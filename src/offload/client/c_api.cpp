@@ -276,6 +276,14 @@ int halcyon_set_parameter(halcyon_handle h, const char* name, double value) {
     });
 }
 
+int halcyon_get_parameter(halcyon_handle h, const char* name, double* value) {
+    return in_session("halcyon_get_parameter", h, {{"name", name}, {"value", value}}, [&](client_session& client) {
+        const auto found = client.parameter_value(name);
+        if (found) *value = *found;
+        return report(found);
+    });
+}
+
 int halcyon_open(const char* config_path, MPI_Comm comm, halcyon_handle* h) {
     return open_session(
         config_path, [comm] { return comm; }, h);

@@ -11,6 +11,7 @@
 #include "offload/client/known_names.hpp"
 #include "offload/client/notice.hpp"
 #include "offload/client/usage.hpp"
+#include "offload/model/parameter_check.hpp"
 
 namespace halcyon::offload {
 
@@ -45,6 +46,12 @@ client_session::client_session(model& data, place_in_job where, std::unique_ptr<
     if (segment_) served_.emplace(*this, complain);
     completion_.emplace(segment_.get(), link_.get(), served_ ? &served_->channel : nullptr, where_.client, loss_,
                         *fallback_, now_);
+}
+
+result<double> client_session::parameter_value(std::string_view name) const {
+    const parameter* p = std::as_const(model_).find_parameter(name);
+    if (p == nullptr) return unknown_parameter(model_, name);
+    return p->value;
 }
 
 client_counts client_session::counts() const {

@@ -54,6 +54,8 @@ class client_session {
     using stage = completion::stage;
     result<void> wait(int64_t iteration, stage which);
     result<void> set_parameter(std::string_view name, double value) { return blocks_.set_parameter(name, value); }
+    /// Failure (usage): no such parameter.
+    [[nodiscard]] result<double> parameter_value(std::string_view name) const;
     /// Evaluated shape and type of a block, as the next write will have it.
     result<block_shape> describe(std::string_view variable, int block, scalar_type& type);
 
