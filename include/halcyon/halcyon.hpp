@@ -227,7 +227,7 @@ class session {
     /// Raises an event of the configuration.
     /// Errors: usage, system, unavailable (halcyon_signal).
     void signal(name event) { detail::check(halcyon_signal(live().handle, event)); }
-    /// Nothing more will come for the open iteration.
+    /// Nothing more will come for the open iteration. Collective where parameters are `steerable`.
     /// Errors: system, unavailable (halcyon_end_iteration).
     void end_iteration() { detail::check(halcyon_end_iteration(live().handle)); }
     /// Waits until the node's iterations up to `iteration` have reached `until`.

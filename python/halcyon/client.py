@@ -230,10 +230,11 @@ class Session:
         self._session.signal(event)
 
     def end_iteration(self) -> None:
-        """Nothing more will come for the open iteration.
+        """Nothing more will come for the open iteration. Collective where parameters are `steerable`.
 
         Raises:
-            HalcyonSystemError: without a server: the iteration's file cannot be written, and its blocks are lost.
+            HalcyonSystemError: without a server: the iteration's file cannot be written, and its blocks are lost. With
+                steerable parameters: MPI failed.
             UnavailableError: the server took this client for dead, and stores no more of it. The iteration stays
                 open.
         """

@@ -354,8 +354,10 @@ int halcyon_signal(halcyon_handle h, const char* event) {
 }
 
 int halcyon_end_iteration(halcyon_handle h) {
-    return in_session("halcyon_end_iteration", h, {},
-                      [&](client_session& client) { return report(client.end_iteration()); });
+    return guarded([&] {
+        const auto at = hold("halcyon_end_iteration", h);
+        return at ? report((*at)->open->opened.end_iteration()) : report(at);
+    });
 }
 
 int halcyon_wait(halcyon_handle h, int64_t iteration, halcyon_stage stage) {
