@@ -175,7 +175,7 @@ def _connect(directory: Path) -> socket.socket:
             raise UsageError(f"{directory}: the run belongs to user {owner}; that user alone can steer it")
     except ConnectionRefusedError as why:
         connection.close()
-        raise UnavailableError(_nobody_listens(directory, str(found["host"]))) from why
+        raise UnavailableError(f"{directory}: {_nobody_listens(directory, str(found['host']))}") from why
     except OSError as why:
         connection.close()
         raise HalcyonSystemError.of(why, path) from why
@@ -187,25 +187,31 @@ def _connect(directory: Path) -> socket.socket:
 
 def _nobody_listens(directory: Path, host: str) -> str:
     here = socket.gethostname()
+    if _has_ended(directory):
+        return "the run has ended"
     if host != here:
-        return f"{directory}: the server of node 0 runs on host {host}, and this is {here}; steer the run from there"
+        return f"the server of node 0 runs on host {host}, and this is {here}; steer the run from there"
     return (
-        f"{directory}: no server of node 0 listens any more; it was killed, and a run that goes on takes another one "
-        "when it next needs it; or this is another network namespace (container)"
+        "no server of node 0 listens any more; it was killed, and a run that goes on takes another one when it next "
+        "needs it; or this is another network namespace (container)"
     )
+
+
+def _has_ended(directory: Path) -> bool:
+    with suppress(HalcyonError):
+        return bool(read_manifest(directory / "run.json").ended_ns)
+    return False
 
 
 def _not_steerable(directory: Path) -> HalcyonError:
     if not (directory / "run.json").is_file():
         return UsageError(f"{directory}: no run.json here; expected the directory of a run's output")
-    manifest = None
-    with suppress(HalcyonError):
-        manifest = read_manifest(directory / "run.json")
-    if manifest is not None and manifest.ended_ns:
+    manifest = read_manifest(directory / "run.json")
+    if manifest.ended_ns:
         return UnavailableError(f"{directory}: the run has ended")
-    if manifest is not None and manifest.approach != "halcyon":
+    if manifest.approach != "halcyon":
         return UsageError(f"{directory}: approach {manifest.approach} has no server, and so nobody can steer it")
     return UsageError(
         f"{directory}: nobody can steer this run: no parameter of its configuration has 'steerable: true', or its "
-        f"server is about to end"
+        "server is about to end"
     )

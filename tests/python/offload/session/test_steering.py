@@ -147,6 +147,8 @@ def test_without_any_server_left_the_ranks_keep_the_same_values(openmpi_case: Ca
     assert outcome.status == 0, outcome.text
     assert check_values(openmpi_case, 20)[-1] == 9, "what it accepted was lost"
     assert (openmpi_case.output / "steering-c00000.csv").exists()
+    with pytest.raises(UnavailableError, match="the run has ended"):
+        Steering(openmpi_case.output)
 
 
 def test_the_end_of_a_run_is_not_held_up_by_whoever_is_connected(openmpi_case: Case) -> None:
@@ -307,4 +309,12 @@ def test_runs_that_cannot_be_steered_say_why(openmpi_case: Case, tmp_path: Path)
     with pytest.raises(UsageError, match="no parameter of its configuration has 'steerable: true'"):
         Steering(openmpi_case.output / "run.json")
     openmpi_case.open_gate(2)
+    assert finish(run).status == 0
+    inline = Case(tmp_path / "inline")
+    inline.directory.mkdir()
+    inline.configure(top="inline: true")
+    run = inline.start("iterations=2", inline.gates(2))
+    with pytest.raises(UsageError, match="approach halcyon-inline has no server"):
+        steering(inline)
+    inline.open_gate(2)
     assert finish(run).status == 0
