@@ -1,0 +1,1 @@
+"""Looking at a simulation while it runs, and steering it."""
