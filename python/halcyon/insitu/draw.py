@@ -22,6 +22,7 @@ from halcyon.insitu.camera import Camera, camera_of
 from halcyon.insitu.colours import is_light
 from halcyon.insitu.composite import Image, blend_ordered, composite_depth, visibility_order
 from halcyon.insitu.description import Picture
+from halcyon.insitu.divided import divided
 from halcyon.insitu.frame import Frame, Key
 from halcyon.insitu.labels import drawn_size, finished
 from halcyon.insitu.pieces import Pieces, common_keys, pieces_of
@@ -49,6 +50,8 @@ class Prepared:
 def prepare(frame: Frame, picture: Picture, *, whole: bool = False) -> Prepared:
     """`whole`: without regard to regions. UsageError: the picture does not fit the frame."""
     regions = None if whole else picture.regions
+    if regions is not None:
+        frame = divided(frame, picture.names, regions.edge)
     made: list[Pieces] = []
     blocks = full = full_bytes = drawn_bytes = 0
     for layer in picture.layers:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,8 @@ class Regions:
     """The share of blocks with the highest scores that are drawn in full; those of score 0 are not."""
     coarsen: int = 4
     """Of other blocks every so many points are drawn, in each dimension, and those at their ends."""
+    edge: int = 16
+    """Larger blocks are divided into boxes of about so many values along each side."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -60,23 +63,24 @@ def parse_regions(said: Any, where: str) -> Regions:
         return Regions() if said == "auto" else Regions(BlockExpression(said, where))
     if not isinstance(said, Mapping):
         raise UsageError(f"{where}: {said!r}; expected auto, a condition such as max(qr) > 1e-4, or a map")
-    unknown = [key for key in said if key not in ("where", "auto", "keep", "coarsen")]
+    unknown = [key for key in said if key not in ("where", "auto", "keep", "coarsen", "edge")]
     if unknown:
-        raise UsageError(f"{where}.{unknown[0]}: unknown key; known keys: auto, coarsen, keep, where")
+        raise UsageError(f"{where}.{unknown[0]}: unknown key; known keys: auto, coarsen, edge, keep, where")
     if ("where" in said) == ("auto" in said):
         raise UsageError(f"{where}: expected where: a condition, or auto: range or entropy, and not both")
-    keep, coarsen = said.get("keep", 0.25), said.get("coarsen", 4)
+    keep, coarsen, edge = said.get("keep", 0.25), said.get("coarsen", 4), said.get("edge", 16)
     if isinstance(keep, str) and keep.strip().endswith("%"):
         keep = _percent(keep)
     if not isinstance(keep, int | float) or isinstance(keep, bool) or not 0 <= keep <= 1:
         raise UsageError(f"{where}.keep: {said['keep']!r}; expected a share from 0 to 1, or such as 25 %")
-    if not isinstance(coarsen, int) or isinstance(coarsen, bool) or not 1 <= coarsen <= 1024:
-        raise UsageError(f"{where}.coarsen: {coarsen!r}; expected a whole number from 1 to 1024")
+    for name, value, least in (("coarsen", coarsen, 1), ("edge", edge, 2)):
+        if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= 1024:
+            raise UsageError(f"{where}.{name}: {value!r}; expected a whole number from {least} to 1024")
     if "where" in said:
-        return Regions(BlockExpression(str(said["where"]), f"{where}.where"), coarsen=coarsen)
+        return Regions(BlockExpression(str(said["where"]), f"{where}.where"), coarsen=coarsen, edge=edge)
     if said["auto"] not in MEASURES:
         raise UsageError(f"{where}.auto: {said['auto']!r}; expected one of {', '.join(MEASURES)}")
-    return Regions(None, said["auto"], float(keep), coarsen)
+    return Regions(None, said["auto"], float(keep), coarsen, edge)
 
 
 def _percent(text: str) -> float:
@@ -95,7 +99,7 @@ def strides(regions: Regions, frame: Frame, variable: str, keys: Sequence[Key]) 
         chosen = {key for key in keys if _holds(regions.where, frame, key)}
     else:
         scores = scores_of(regions.measure, [frame.blocks_of(variable)[key].inner() for key in keys])
-        best = np.argsort(-scores, kind="stable")[: round(regions.keep * len(keys))]
+        best = np.argsort(-scores, kind="stable")[: ceil(regions.keep * len(keys))]
         chosen = {keys[i] for i in best if scores[i] > 0}
     return {key: 1 if key in chosen else regions.coarsen for key in keys}
 

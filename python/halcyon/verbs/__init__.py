@@ -16,6 +16,7 @@ VERBS = (
     "summary",
     "report",
     "diff",
+    "picture",
     "view",
     "pack",
     "export",

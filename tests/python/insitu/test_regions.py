@@ -1,15 +1,19 @@
 """Conditions over blocks, and which blocks are drawn in full."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from fields import on_box
+from fields import ball, grids, lines, on_box
 
 from halcyon.errors import UsageError
 from halcyon.insitu.description import parse_picture
+from halcyon.insitu.divided import divided
 from halcyon.insitu.draw import prepare
 from halcyon.insitu.expression import BlockExpression
+from halcyon.insitu.frame import Block
+from halcyon.insitu.pieces import pieces_of
 from halcyon.insitu.regions import parse_regions, scores_of, strides
 
 VALUES = {"qr": np.array([0.0, 2e-4, np.nan]), "w": np.array([-3, 1, 2], np.int8), "micro/qc": np.zeros(3, np.float32)}
@@ -67,7 +71,9 @@ def test_blocks_of_interest_are_drawn_in_full_and_the_saving_is_told() -> None:
     keys = sorted(frame.blocks_of("f"))
     for regions in (parse_regions("max(f) > 1", "regions"), parse_regions("auto", "regions")):
         assert strides(regions, frame, "f", keys) == {(0, 0): 4, (0, 1): 4, (0, 2): 1, (0, 3): 4}
-    prepared = prepare(frame, parse_picture({"kind": "iso-surface", "variable": "f", "regions": "max(f) > 1"}))
+    prepared = prepare(
+        frame, parse_picture({"kind": "iso-surface", "variable": "f", "regions": {"where": "max(f) > 1", "edge": 8}})
+    )
     saving = prepared.saving
     assert saving is not None
     assert (saving.blocks, saving.full_blocks, saving.full_bytes) == (4, 1, whole.nbytes)
@@ -75,3 +81,40 @@ def test_blocks_of_interest_are_drawn_in_full_and_the_saving_is_told() -> None:
     assert saving.drawn_bytes == 8 * (8 * 8 * 9 + 3 * 3 * (3 + 3 + 3))
     assert saving.saved_bytes == saving.full_bytes - saving.drawn_bytes
     assert prepare(frame, parse_picture({"kind": "iso-surface", "variable": "f"})).saving is None
+
+
+@pytest.mark.parametrize("ghost", [0, 1])
+@pytest.mark.parametrize("parts", [(1, 1, 1), (2, 1, 2)])
+def test_large_blocks_are_divided_without_a_copy(parts: tuple[int, int, int], ghost: int) -> None:
+    whole = ball(*grids(lines((20, 33, 40))))
+    frame = on_box({"f": whole}, parts, ghost=ghost)
+    small = divided(frame, ["f"], 8)
+    assert len(small.blocks["f"]) == len(small.blocks_of("f")) >= 32
+    assert all(max(block.interior) <= 11 for block in small.blocks["f"])
+    for block in small.blocks["f"]:
+        assert any(np.shares_memory(block.values, own.values) for own in frame.blocks["f"])
+        at = tuple(
+            slice(o - b, o + n + a)
+            for o, n, b, a in zip(block.offset, block.interior, block.ghost_before, block.ghost_after, strict=True)
+        )
+        np.testing.assert_array_equal(block.values, whole[at])
+    (piece,) = pieces_of(small, ["f"]).pieces
+    np.testing.assert_array_equal(piece.fields["f"], whole)
+
+
+def test_blocks_whose_coordinates_have_their_numbers_stay_whole() -> None:
+    whole = ball(*grids(lines((20, 20, 20))))
+    frame = on_box({"f": whole})
+    alone = replace(frame, blocks={**frame.blocks, "f": [Block("f", whole)]})
+    assert divided(alone, ["f"], 4).blocks["f"] == alone.blocks["f"]
+    assert prepare(alone, parse_picture({"kind": "slice", "variable": "f", "regions": "auto"})).saving is not None
+
+
+@pytest.mark.parametrize("ghost", [0, 1])
+def test_many_small_blocks_are_boxes_together(ghost: int) -> None:
+    whole = ball(*grids(lines((24, 32, 40))))
+    small = divided(on_box({"f": whole}, (8, 8, 8), ghost=ghost), ["f"], 16)
+    assert sorted(block.interior for block in small.blocks["f"])[0] == (12, 16, 20)
+    assert len(small.blocks["f"]) == 8
+    (piece,) = pieces_of(small, ["f"]).pieces
+    np.testing.assert_array_equal(piece.fields["f"], whole)
