@@ -14,6 +14,7 @@ pytest.importorskip("vtkmodules", reason="VTK is not installed")
 
 from halcyon.errors import UnavailableError, UsageError
 from halcyon.insitu import Frame, make_picture, parse_picture
+from halcyon.insitu.colours import colour_map
 from halcyon.insitu.draw import compose, draw, needs_order, prepare
 from halcyon.insitu.labels import ticks
 from halcyon.insitu.survey import join
@@ -134,8 +135,10 @@ def looks_like(name: str, pixels: Any) -> None:
 
 
 def perceived(a: Any, b: Any) -> tuple[float, float]:
-    """Of blurred images in CIELAB: the mean distance, and the share of pixels further apart than 10 (clearly seen)."""
-    off = np.linalg.norm(lab(blurred(a)) - lab(blurred(b)), axis=-1)
+    """Of blurred images in CIELAB, where either shows something: the mean distance, and the share of pixels further
+    apart than 10 (clearly seen)."""
+    shown = (a != a[-1, 0]).any(axis=-1) | (b != b[-1, 0]).any(axis=-1)
+    off = np.linalg.norm(lab(blurred(a)) - lab(blurred(b)), axis=-1)[shown]
     return float(off.mean()), float((off > 10).mean())
 
 
@@ -158,7 +161,8 @@ def test_the_tolerance_of_references_sees_a_moved_surface() -> None:
     kept = np.asarray(Pillow.open(REFERENCES / "iso-surface.png").convert("RGB"))
     assert perceived(kept, kept) == (0, 0)
     assert perceived(kept, np.roll(kept, 6, axis=1))[1] > 0.02
-    assert perceived(kept, np.clip(kept.astype(int) + 25, 0, 255))[0] > 1.5
+    lighter = np.asarray(Pillow.open(REFERENCES / "slice.png").convert("RGB"))
+    assert perceived(lighter, np.clip(lighter * 1.1, 0, 255).astype(np.uint8))[0] > 1.5
 
 
 def test_regions_are_drawn_in_full_and_the_rest_roughly() -> None:
@@ -169,7 +173,7 @@ def test_regions_are_drawn_in_full_and_the_rest_roughly() -> None:
     all_of_it = make_picture(frame, parse_picture({**said, "regions": "max(f) > -10"}))
     assert different(whole.pixels, all_of_it.pixels)[1] < 0.01
     some = make_picture(
-        frame, parse_picture({**said, "regions": {"where": "max(f) > 0.8", "coarsen": 8}}), compare=True
+        frame, parse_picture({**said, "regions": {"where": "max(f) > 0.8", "coarsen": 8, "edge": 8}}), compare=True
     )
     assert 0.005 < different(whole.pixels, some.pixels)[1] < 0.5
     assert some.saving is not None
@@ -185,6 +189,14 @@ def test_fixed_ranges_give_the_same_colours_in_each_iteration() -> None:
     middle = (97, 44)
     assert np.abs(low.pixels[middle].astype(int) - high.pixels[middle]).max() > 40
     assert again.pixels.shape == low.pixels.shape
+
+
+def test_a_slice_has_the_colours_of_its_bar() -> None:
+    """Of what is shown beside it: nothing is lit."""
+    said = {"kind": "slice", "variable": "f", "size": SMALL, "range": [0, 4], "smoothing": 1}
+    for value in (0.5, 1.0, 3.5):
+        pixel = make_picture(on_box({"f": np.full((4, 4, 4), value)}), parse_picture(said)).pixels[97, 44]
+        np.testing.assert_allclose(pixel, 255 * colour_map("viridis")[int(value / 4 * 256), :3], atol=1.5)
 
 
 def test_a_picture_says_when_it_is_and_what_its_colours_mean() -> None:

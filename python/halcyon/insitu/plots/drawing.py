@@ -77,8 +77,9 @@ class Drawing:
         self._colour(mapper, look)
         look.SetOpacity(self.opacity)
         look.SetLighting(lit)
-        look.SetAmbient(0.25)
-        look.SetDiffuse(0.85)
+        if lit:  # otherwise colours are exactly those of the colour bar
+            look.SetAmbient(0.25)
+            look.SetDiffuse(0.85)
         look.SetSpecular(0.12 if lit else 0.0)
         look.SetSpecularPower(20)
         look.SetLineWidth(1.5 * self.layer.width * self.pixels)
