@@ -1,13 +1,15 @@
 """A window that no screen shows. With EGL a graphics card is used where there is one; OSMesa needs a processor only."""
 
+import ctypes
 import os
+from contextlib import suppress
 from functools import cache
 from typing import Any
 
 import numpy as np
 import vtkmodules.vtkRenderingOpenGL2
 from vtkmodules.util.numpy_support import vtk_to_numpy
-from vtkmodules.vtkCommonCore import vtkFloatArray, vtkObject
+from vtkmodules.vtkCommonCore import vtkFloatArray, vtkLogger
 from vtkmodules.vtkRenderingCore import vtkCamera, vtkRenderer, vtkRenderWindow
 
 from halcyon.errors import UnavailableError
@@ -23,11 +25,13 @@ def _window() -> Any:
     kinds = [getattr(opengl, name) for name in names if hasattr(opengl, name)]
     if os.environ.get("VTK_DEFAULT_OPENGL_WINDOW"):
         kinds = [vtkRenderWindow]
-    warns = vtkObject.GetGlobalWarningDisplay()
-    vtkObject.SetGlobalWarningDisplay(False)  # of kinds that are not there
+    verbosity = vtkLogger.GetCurrentVerbosityCutoff()
+    vtkLogger.SetStderrVerbosity(vtkLogger.VERBOSITY_OFF)  # of kinds that are not there
     try:
         for kind in kinds:
             window = kind()
+            if window.GetClassName() == "vtkOSOpenGLRenderWindow" and not _has_osmesa():
+                continue  # VTK would find out by a segmentation fault
             window.SetOffScreenRendering(True)
             window.SetSize(16, 16)
             if window.SupportsOpenGL():
@@ -37,11 +41,20 @@ def _window() -> Any:
                 window.SetAlphaBitPlanes(True)
                 return window
     finally:
-        vtkObject.SetGlobalWarningDisplay(warns)
+        vtkLogger.SetStderrVerbosity(verbosity)
     raise UnavailableError(
         "no OpenGL without a screen: pictures need libEGL with Mesa's drivers (Debian: libegl1 libgl1-mesa-dri) or "
         "libOSMesa (libosmesa6)"
     )
+
+
+def _has_osmesa() -> bool:
+    """By the names under which VTK looks for it."""
+    for name in ("libOSMesa.so.8", "libOSMesa.so.6", "libOSMesa.so"):
+        with suppress(OSError):
+            ctypes.CDLL(name)
+            return True
+    return False
 
 
 def render(props: list[Any], lights: Any, camera: Camera, size: tuple[int, int]) -> Image:

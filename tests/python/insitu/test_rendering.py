@@ -1,6 +1,8 @@
 """Pixels: parts of nodes against all at once, references, regions, and what is written around the data."""
 
 import os
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -236,3 +238,18 @@ def test_ticks_differ_in_their_texts() -> None:
 def test_colours_that_do_not_exist_are_named(more: dict[str, str], said: str) -> None:
     with pytest.raises(UsageError, match=said):
         make_picture(on_box({"f": field((4, 4, 4))}), parse_picture({"kind": "slice", "variable": "f", **more}))
+
+
+def test_a_machine_without_opengl_is_told_what_to_install() -> None:
+    """In a process of its own: it would crash where VTK looks for what is not there."""
+    environment = {k: v for k, v in os.environ.items() if k != "DISPLAY"} | {
+        "__EGL_VENDOR_LIBRARY_DIRS": "/nonexistent"
+    }
+    script = "from halcyon.insitu import offscreen\nprint(offscreen._window().GetClassName())"
+    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False)
+    if done.returncode == 0:
+        assert done.stdout.strip() == "vtkOSOpenGLRenderWindow"
+        return
+    assert done.returncode == 1
+    assert "UnavailableError: no OpenGL without a screen: pictures need libEGL" in done.stderr
+    assert "WARN" not in done.stderr
