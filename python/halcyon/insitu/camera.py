@@ -34,16 +34,16 @@ def camera_of(picture: Picture, bounds: NDArray[Any], size: tuple[int, int]) -> 
     """`bounds`: rows of smallest and largest x, y and z, scaled. All is in sight, unless the zoom is above 1."""
     view = picture.view or _fitting_view(picture, bounds)
     corners = np.array(np.meshgrid(*bounds)).reshape(3, -1).T
-    middle = bounds.mean(axis=1)
+    middle, scale = bounds.mean(axis=1), np.asarray(picture.scale)
     extent = float(np.linalg.norm(bounds[:, 1] - bounds[:, 0])) or 1.0
     if view.position is not None:
-        target = np.array(view.target) if view.target is not None else middle
-        toward = np.asarray(view.position, float) - target
+        target = np.multiply(view.target, scale) if view.target is not None else middle
+        toward = np.multiply(view.position, scale) - target
         distance: float | None = float(np.linalg.norm(toward))
         toward = toward / distance if distance else np.array([0.0, 0.0, 1.0])
         distance = distance or extent
     else:
-        target = np.asarray(view.target, float) if view.target is not None else middle
+        target = np.multiply(view.target, scale) if view.target is not None else middle
         azimuth, elevation = np.radians([view.azimuth, view.elevation])
         flat = np.cos(elevation)
         toward = np.array([flat * np.cos(azimuth), flat * np.sin(azimuth), np.sin(elevation)])

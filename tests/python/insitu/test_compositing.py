@@ -139,3 +139,9 @@ def test_levels_lie_evenly_within_the_range() -> None:
 def test_pixels_are_averaged() -> None:
     fine = np.arange(16, dtype=np.float32).reshape(4, 4, 1)
     np.testing.assert_array_equal(smaller(fine, 2)[..., 0], [[2.5, 4.5], [10.5, 12.5]])
+
+
+def test_a_camera_stands_where_the_mesh_says_also_where_it_is_stretched() -> None:
+    said = {"kind": "volume", "variable": "f", "scale": [1, 1, 2], "camera": {"from": [9, 0, 4], "to": [1, 0, 0.5]}}
+    camera = camera_of(parse_picture(said), np.array([[0, 1.0], [0, 1], [0, 2]]), (100, 100))
+    assert (camera.position, camera.target) == ((9, 0, 8), (1, 0, 1))

@@ -69,7 +69,8 @@ def test_blocks_of_interest_are_drawn_in_full_and_the_saving_is_told() -> None:
     whole[:, :, 20] = 5
     frame = on_box({"f": whole}, (1, 1, 4))
     keys = sorted(frame.blocks_of("f"))
-    for regions in (parse_regions("max(f) > 1", "regions"), parse_regions("auto", "regions")):
+    everything = parse_regions({"auto": "range", "keep": 1}, "regions")  # but not what has the same value everywhere
+    for regions in (parse_regions("max(f) > 1", "regions"), parse_regions("auto", "regions"), everything):
         assert strides(regions, frame, "f", keys) == {(0, 0): 4, (0, 1): 4, (0, 2): 1, (0, 3): 4}
     prepared = prepare(
         frame, parse_picture({"kind": "iso-surface", "variable": "f", "regions": {"where": "max(f) > 1", "edge": 8}})
@@ -118,3 +119,12 @@ def test_many_small_blocks_are_boxes_together(ghost: int) -> None:
     assert len(small.blocks["f"]) == 8
     (piece,) = pieces_of(small, ["f"]).pieces
     np.testing.assert_array_equal(piece.fields["f"], whole)
+
+
+def test_parts_at_the_end_of_a_block_keep_its_ghost_layers() -> None:
+    """There they close the gap to a neighbour on another node."""
+    whole = ball(*grids(lines((20, 20, 40))))
+    frame = on_box({"f": whole}, (1, 1, 2), ghost=1)
+    alone = replace(frame, blocks={**frame.blocks, "f": frame.blocks["f"][:1]})
+    found = pieces_of(divided(alone, ["f"], 10), ["f"])
+    assert (found.open_seams, found.pieces[0].fields["f"].shape) == (0, (20, 20, 21))
