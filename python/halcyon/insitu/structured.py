@@ -233,19 +233,24 @@ def _placed(
     """Blocks of a coordinate with places: their own ones, or those of the variable's blocks that they belong to."""
     if not found:
         raise UsageError(f"coordinate '{name}' is not here: no block of it was written or kept")
+    whole = tuple((blocks[0].whole or ())[d] for d in dimensions)
+    nodes_of_cells = tuple(n + 1 for n in whole)
     if len(keys) == 1 and keys[0] in found:  # one block of thousands, perhaps: its own coordinates are enough
         own, alone = found[keys[0]], blocks[0]
-        if own.whole is None or alone.interior == alone.whole or _covers(own, alone, dimensions):
-            found = {keys[0]: _alone(own) if alone.interior == alone.whole else own}
+        has_ghosts = any(alone.ghost_before) or any(alone.ghost_after)
+        elsewhere = own.whole not in (None, whole, nodes_of_cells)  # the variable has no place
+        if alone.interior == alone.whole and (elsewhere or (own.whole is None and not has_ghosts)):
+            found = {keys[0]: _alone(own)}
+        elif own.whole is None or _covers(own, alone, dimensions):
+            found = {keys[0]: own}
     own_places = list(found.values())
     if all(block.whole is not None for block in own_places):
         return own_places
     if any(block.values.ndim != len(dimensions) for block in own_places):
         ndim = own_places[0].values.ndim
         raise UsageError(f"coordinate '{name}' has {ndim} dimensions; {len(dimensions)} are expected")
-    whole = tuple((blocks[0].whole or ())[d] for d in dimensions)
     first = own_places[0]
-    if first.values.shape in (whole, tuple(n + 1 for n in whole)):  # everybody has all of it
+    if first.values.shape in (whole, nodes_of_cells):  # everybody has all of it
         return [_alone(first)]
     placed = []
     for key, of_variable in zip(keys, blocks, strict=True):

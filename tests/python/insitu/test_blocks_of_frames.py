@@ -235,3 +235,35 @@ def test_the_mesh_of_a_variable_is_that_of_all() -> None:
     with pytest.raises(UsageError, match="live on one mesh, but here are f: box, g: no mesh"):
         pieces_of(replace(frame, variables=other), ["f", "g"])
     assert BOX.names == ("z", "y", "x")
+
+
+def test_coordinates_in_pieces_belong_to_a_block_that_is_the_whole() -> None:
+    """As of a file of all servers, or where small blocks were put together."""
+    frame = on_box({"f": F})
+    pieces = {name: fields.blocks_of(name, line, (3,)) for name, line in zip("zyx", lines(), strict=True)}
+    (piece,) = pieces_of(replace(frame, blocks={**frame.blocks, **pieces}), ["f"]).pieces
+    np.testing.assert_array_equal(piece.coordinates[0], lines()[2])
+
+
+def test_a_block_without_a_place_takes_the_part_of_the_coordinates_that_is_its_own() -> None:
+    left, right = fields.blocks_of("f", F, (1, 1, 2))
+    frame = on_box({"f": F})
+    blocks = [Block("f", block.values, number=i) for i, block in enumerate((left, right))]
+    lines_of = {}
+    for name, line in zip("zyx", lines(), strict=True):
+        parts = fields.blocks_of(name, line, (2 if name == "x" else 1,))
+        lines_of[name] = [replace(block, rank=0, number=i) for i, block in enumerate(parts)]
+    for name in "zy":
+        lines_of[name].append(replace(lines_of[name][0], number=1))
+    found = pieces_of(replace(frame, blocks={**lines_of, "f": blocks}), ["f"]).pieces
+    assert [piece.coordinates[0].tolist() for piece in found] == [lines()[2][:8].tolist(), lines()[2][8:].tolist()]
+
+
+def test_coordinates_may_have_the_ghost_layers_of_their_block() -> None:
+    """One rank with periodic ghost layers, whose coordinates have them, too."""
+    inner = F[:, :, 1:-1]
+    block = Block("f", F, whole=inner.shape, ghost_before=(0, 0, 1), ghost_after=(0, 0, 1))
+    frame = on_box({"f": F})
+    (piece,) = pieces_of(replace(frame, blocks={**frame.blocks, "f": [block]}), ["f"]).pieces
+    np.testing.assert_array_equal(piece.fields["f"], inner)
+    np.testing.assert_array_equal(piece.coordinates[0], lines()[2][1:-1])

@@ -1,16 +1,12 @@
 """`halcyon picture`: frames of stored runs in both formats, and the files that are made of them."""
 
 import shutil
-import sys
 from pathlib import Path
 
 import h5py
 import numpy as np
 import pytest
 from PIL import Image as Pillow
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "offload" / "stored"))
-
 from store_sample import NX, NY, NZ, build_directory, expected, write_sample
 
 from halcyon.cli import main
@@ -92,7 +88,8 @@ def test_pictures_an_animation_and_a_page(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "pictures.yaml").write_text(
         "cut: {kind: slice, variable: theta, plane: {normal: z}, size: [200, 160], smoothing: 1}\n"
-        "levels: {kind: iso-surface, variable: micro/qc, size: [200, 160], smoothing: 1, regions: auto}\n"
+        "levels: {kind: iso-surface, variable: micro/qc, size: [200, 160], smoothing: 1,"
+        " regions: {auto: range, edge: 4}}\n"
     )
     outputs = [word for name in ("out", "theta.gif", "theta.apng", "theta.webp", "page.html") for word in ("-o", name)]
     code = picture(
@@ -108,8 +105,8 @@ def test_pictures_an_animation_and_a_page(
             assert (moving.n_frames, moving.size) == (2, (200, 160))  # type: ignore[attr-defined]
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert page.count("<img ") == 6
-    assert "1 of 4 blocks in full" in page.replace("\n", " ")
-    assert "levels, iteration 2: 1 of 4 blocks in full" in said.out
+    assert "2 of 8 blocks in full" in page.replace("\n", " ")
+    assert "levels, iteration 2: 2 of 8 blocks in full" in said.out
     assert " instead of " in said.out
 
 

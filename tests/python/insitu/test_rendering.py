@@ -139,7 +139,7 @@ def looks_like(name: str, pixels: Any) -> None:
 def perceived(a: Any, b: Any) -> tuple[float, float]:
     """Of blurred images in CIELAB, where either shows something: the mean distance, and the share of pixels further
     apart than 10 (clearly seen)."""
-    shown = (a != a[-1, 0]).any(axis=-1) | (b != b[-1, 0]).any(axis=-1)
+    shown = (a != a[-1, 0]).any(axis=-1) | (b != a[-1, 0]).any(axis=-1)
     off = np.linalg.norm(lab(blurred(a)) - lab(blurred(b)), axis=-1)[shown]
     return float(off.mean()), float((off > 10).mean())
 
@@ -191,6 +191,15 @@ def test_fixed_ranges_give_the_same_colours_in_each_iteration() -> None:
     middle = (97, 44)
     assert np.abs(low.pixels[middle].astype(int) - high.pixels[middle]).max() > 40
     assert again.pixels.shape == low.pixels.shape
+
+
+def test_the_background_is_behind_the_data() -> None:
+    said = {**PLOTS["translucent"], "size": SMALL, "smoothing": 1}
+    red = make_picture(on_box({"f": field()}), parse_picture({**said, "background": "#ff0000"})).pixels
+    assert red[-1, 0].tolist() == red[2, 2].tolist() == [255, 0, 0]
+    black = make_picture(on_box({"f": field()}), parse_picture({**said, "background": "black"})).pixels
+    middle = (97, 41)  # of the innermost surface
+    assert 0 < int(red[middle][0]) - int(black[middle][0]) < 128
 
 
 def test_a_slice_has_the_colours_of_its_bar() -> None:
