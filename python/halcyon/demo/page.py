@@ -9,7 +9,7 @@ from halcyon.demo.table_rows import Rows
 from halcyon.demo.verdict import Verdict
 from halcyon.offload.comparison import open_comparison
 from halcyon.offload.report import write_report
-from halcyon.offload.report.page import templates
+from halcyon.printed.html_pages import templates
 
 
 def write_page(verdict: Verdict, tables: Sequence[Rows], runs: Sequence[Path], output: Path) -> None:

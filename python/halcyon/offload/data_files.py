@@ -45,6 +45,8 @@ class FileContents:
     missing: Sequence[tuple[str, int, int, int, str]]
     """Variable, iteration, rank, block, reason."""
     variables: Sequence[StoredVariable]
+    meshes: Sequence[dict[str, Any]] = ()
+    """Attributes of each: name, type, coordinates, cells, …"""
 
 
 class DataFile(Protocol):

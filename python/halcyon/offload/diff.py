@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halcyon.errors import UsageError
-from halcyon.offload.data_files import DataFile, format_of, reading
+from halcyon.offload.block_reader import BlockReader
+from halcyon.offload.data_files import reading
 from halcyon.offload.difference_size import DifferenceSize, size_of
 from halcyon.offload.stored_blocks import PLACE_ATTRIBUTES, Block, Contents, Key, contents_of
 
@@ -54,7 +55,7 @@ def diff(a: Path, b: Path, iterations: range | None = None) -> list[Difference]:
     _refuse_nothing(a, b, left, right, iterations)
     found = list(_compare_descriptions(left, right))
     found += _compare_missing(left, right)
-    with _Readers() as readers:
+    with BlockReader() as readers:
         wholes = left.whole_variables() | right.whole_variables()
         for key in sorted(left.blocks.keys() | right.blocks.keys(), key=Key.order):
             if key.variable not in wholes:
@@ -89,40 +90,6 @@ def _refuse_nothing(a: Path, b: Path, left: Contents, right: Contents, iteration
 
 def _span(iterations: set[int]) -> str:
     return f"{min(iterations)} to {max(iterations)}" if iterations else "none"
-
-
-class _Readers:
-    """Open files; as many as a comparison touches at a time."""
-
-    _MOST = 64
-
-    def __init__(self) -> None:
-        self._open: dict[Path, DataFile] = {}
-
-    def __enter__(self) -> "_Readers":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for file in self._open.values():
-            file.close()
-
-    def file(self, path: Path) -> DataFile:
-        if path not in self._open:
-            if len(self._open) >= self._MOST:
-                self._open.pop(next(iter(self._open))).close()
-            self._open[path] = format_of(path).open(path)
-        return self._open[path]
-
-    def values(self, block: Block) -> NDArray[Any]:
-        """The elements of a block."""
-        with reading(block.file):
-            return self.file(block.file).row(block.dataset, block.row)
-
-    def plain(self, path: Path, name: str) -> tuple[NDArray[Any], dict[str, object]]:
-        """The elements and the attributes of a dataset."""
-        with reading(path):
-            values, attributes = self.file(path).plain(name)
-            return values, {key: repr(value) for key, value in attributes.items()}
 
 
 def _compare_descriptions(left: Contents, right: Contents) -> Iterator[Difference]:
@@ -161,7 +128,7 @@ def _compare_missing(left: Contents, right: Contents) -> Iterator[Difference]:
         yield Difference(what, "yes" if entry in left.missing else "no", "yes" if entry in right.missing else "no")
 
 
-def _compare_block(key: Key, a: Block | None, b: Block | None, readers: _Readers) -> Iterator[Difference]:
+def _compare_block(key: Key, a: Block | None, b: Block | None, readers: BlockReader) -> Iterator[Difference]:
     if a is None or b is None:
         yield Difference(str(key), _there(a), _there(b))
         return
@@ -172,7 +139,7 @@ def _compare_block(key: Key, a: Block | None, b: Block | None, readers: _Readers
 
 
 def _compare_wholes(
-    name: str, left: dict[int | None, list[Block]], right: dict[int | None, list[Block]], readers: _Readers
+    name: str, left: dict[int | None, list[Block]], right: dict[int | None, list[Block]], readers: BlockReader
 ) -> Iterator[Difference]:
     for iteration in sorted(left.keys() | right.keys(), key=lambda i: -1 if i is None else i):
         what = name if iteration is None else f"{name}, iteration {iteration}"
@@ -183,7 +150,7 @@ def _compare_wholes(
             yield from _compare_values(name, what, _whole_of(a, readers), _whole_of(b, readers))
 
 
-def _whole_of(blocks: list[Block], readers: _Readers) -> NDArray[Any]:
+def _whole_of(blocks: list[Block], readers: BlockReader) -> NDArray[Any]:
     """One iteration of a placed variable as one array; fill where no block lies."""
     element = readers.values(blocks[0]).dtype
     with reading(blocks[0].file):
@@ -206,7 +173,7 @@ def _fill(element: np.dtype[Any]) -> Any:
     return limits.min if element.kind == "i" else limits.max
 
 
-def _compare_plain(name: str, a: Path | None, b: Path | None, readers: _Readers) -> Iterator[Difference]:
+def _compare_plain(name: str, a: Path | None, b: Path | None, readers: BlockReader) -> Iterator[Difference]:
     if a is None or b is None:
         yield Difference(name, _there(a), _there(b))
         return

@@ -36,7 +36,12 @@ class Hdf5DataFile:
 
     def contents(self) -> FileContents:
         iterations = [int(i) for i in self._file[".halcyon/iterations"][()]]
-        return FileContents(iterations, self._missing(), [*self._variables(self._file, "")])
+        return FileContents(iterations, self._missing(), [*self._variables(self._file, "")], self._meshes())
+
+    def _meshes(self) -> list[dict[str, Any]]:
+        if ".halcyon/meshes" not in self._file:
+            return []
+        return [_attributes(mesh) for _, mesh in sorted(self._file[".halcyon/meshes"].items())]
 
     def _missing(self) -> list[tuple[str, int, int, int, str]]:
         if ".halcyon/missing" not in self._file:

@@ -8,6 +8,7 @@ import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from halcyon.errors import UsageError
 from halcyon.offload.data_files import FORMATS, FileContents, Format, format_of, reading
@@ -44,6 +45,8 @@ class Block:
     dataset: str
     row: int
     place: dict[str, tuple[int, ...]]
+    rank: int = -1
+    number: int = 0
 
 
 class Contents:
@@ -58,6 +61,7 @@ class Contents:
         """Those that are compared."""
         self.all_iterations: set[int] = set()
         self.plain: dict[str, Path] = {}
+        self.meshes: dict[str, dict[str, Any]] = {}
 
     def whole_variables(self) -> set[str]:
         return {key.variable for key in self.blocks if key.domain == WHOLE}
@@ -117,6 +121,7 @@ def _take_store_file(contents: Contents, path: Path, file: FileContents, wanted:
         return wanted is None or iteration in wanted
 
     iterations = file.iterations
+    contents.meshes.update((str(mesh["name"]), mesh) for mesh in file.meshes)
     contents.all_iterations.update(iterations)
     contents.iterations.update(filter(is_wanted, iterations))
     contents.missing.update(entry for entry in file.missing if is_wanted(entry[1]))
@@ -137,7 +142,8 @@ def _take_store_file(contents: Contents, path: Path, file: FileContents, wanted:
                 if varies and not is_wanted(iterations[row]):
                     continue
                 key = Key(variable.name, domain, iterations[row] if varies else None)
-                contents.blocks[key] = Block(path, array.path, int(row), place)
+                who = int(array.attributes.get("rank", -1)), int(array.attributes.get("block", 0))
+                contents.blocks[key] = Block(path, array.path, int(row), place, *who)
 
 
 def _domain(array_name: str) -> int | None:

@@ -48,7 +48,7 @@ class ZarrDataFile:
             for path, node in sorted(nodes.items())
             if isinstance(node, zarr.Group) and path.partition("/")[0] != ".halcyon" and "time_varying" in node.attrs
         ]
-        return FileContents(_values(own, "iterations").tolist(), _missing(own), variables)
+        return FileContents(_values(own, "iterations").tolist(), _missing(own), variables, _meshes(own))
 
     def row(self, array: str, row: int) -> NDArray[Any]:
         found = self._group[array]
@@ -78,6 +78,11 @@ def _missing(own: zarr.Group) -> list[tuple[str, int, int, int, str]]:
             said["variables"], _values(own, "missing").tolist(), strict=True
         )
     ]
+
+
+def _meshes(own: zarr.Group) -> list[dict[str, Any]]:
+    said: list[dict[str, Any]] = dict(own.attrs).get("meshes", [])  # type: ignore[assignment]
+    return [{key: plain_value(value) for key, value in mesh.items()} for mesh in said]
 
 
 def _attributes(node: zarr.Array[Any] | zarr.Group) -> dict[str, Any]:

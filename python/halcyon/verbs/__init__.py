@@ -17,6 +17,7 @@ VERBS = (
     "summary",
     "report",
     "diff",
+    "picture",
     "view",
     "pack",
     "export",

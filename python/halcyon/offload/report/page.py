@@ -1,14 +1,11 @@
 """Puts figures, tables and departures into the page."""
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup
 
 from halcyon import __version__, quantities
@@ -17,6 +14,7 @@ from halcyon.offload.departures import messages_of
 from halcyon.offload.metrics import metrics_of
 from halcyon.offload.report.figures import FIGURES, Absent, Picture
 from halcyon.offload.run_statistics import Phase
+from halcyon.printed.html_pages import report_style, templates
 from halcyon.whole_file import whole_file
 
 RUNS_ABREAST = 4  # columns of one table of numbers; more would not fit on paper
@@ -57,7 +55,7 @@ def render(comparison: Comparison, drawn: Drawn = _silent, opening: Markup | Non
         .render(
             opening=opening,
             title=_title(comparison),
-            style=Markup((files("halcyon.offload.report") / "report.css").read_text("utf-8")),
+            style=report_style(),
             version=__version__,
             comparison=comparison,
             runs=[_run(entry) for entry in comparison.entries],
@@ -68,25 +66,6 @@ def render(comparison: Comparison, drawn: Drawn = _silent, opening: Markup | Non
             q=quantities,
         )
     )
-
-
-def templates(package: str) -> Environment:
-    """Those of a package of halcyon: `offload/report` has the page itself."""
-    environment = Environment(
-        loader=PackageLoader("halcyon", package),
-        autoescape=select_autoescape(default=True, default_for_string=True),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["unbroken"] = _unbroken
-    return environment
-
-
-def _unbroken(value: str) -> str:
-    """A line may end between values, but neither between a number and its unit nor inside a range."""
-    with_units = re.sub(r"(?<=\d) (?=[^\d\s(])", "\N{NO-BREAK SPACE}", value)
-    return with_units.replace("\N{EN DASH}", "\N{WORD JOINER}\N{EN DASH}\N{WORD JOINER}")
 
 
 @dataclass(frozen=True)
