@@ -1,10 +1,12 @@
 #include "programs/server_core.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <string>
 #include <utility>
 
+#include "insitu/workers/plugin_workers.hpp"
 #include "offload/output/server_log.hpp"
 #include "offload/server/connections.hpp"
 #include "offload/server/node_server.hpp"
@@ -63,16 +65,18 @@ int serve_node(descriptor listening, uint32_t generation, job_events* job, share
     const int document_fd = document_memory->fd();
     const uint32_t clients = document->geometry.clients;
     auto handed_in = data->server.turns == turns::coordinator && coordinated ? coordinated() : nullptr;
-    node_server::launch l{std::move(*data),
-                          std::move(*document),
-                          std::move(*shared),
-                          generation,
-                          core.own,
-                          &peers,
-                          [&log](const std::string& text) { return log.line(text); },
-                          job,
-                          files,
-                          std::move(handed_in)};
+    node_server::launch l{
+        std::move(*data),
+        std::move(*document),
+        std::move(*shared),
+        generation,
+        core.own,
+        &peers,
+        [&log](const std::string& text) { return log.line(text); },
+        job,
+        std::make_unique<insitu::plugin_workers>(descriptor(::fcntl(document_fd, F_DUPFD_CLOEXEC, 0))),
+        files,
+        std::move(handed_in)};
     auto server = node_server::start(std::move(l));
     if (!server) return give_up(server.why());
     node_server& s = **server;

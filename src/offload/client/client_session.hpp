@@ -53,7 +53,7 @@ class client_session {
     result<void> end_iteration();
     using stage = completion::stage;
     result<void> wait(int64_t iteration, stage which);
-    result<void> set_parameter(std::string_view name, double value) { return blocks_.set_parameter(name, value); }
+    result<void> set_parameter(std::string_view name, double value);
     /// Evaluated shape and type of a block, as the next write will have it.
     result<block_shape> describe(std::string_view variable, int block, scalar_type& type);
 
@@ -103,6 +103,7 @@ class client_session {
     void count(open_block& written);
     result<void> close_blocks(bool& open);
     result<void> give_up(const open_blocks::found& b);
+    void run_inline_plugins(const event& e);
     result<void> end_here();
     /// True when this client stores its blocks itself; notices a server that is gone for good.
     bool serverless() { return loss_.notice(served_ ? served_->channel.signals_sent() : 0); }
