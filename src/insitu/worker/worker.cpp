@@ -142,9 +142,8 @@ class worker {
         r.raise_job = [&](const std::string& name) {
             const event* other = session_->data.find_event(name);
             if (other == nullptr || other->scope != scope::job) return 1;
-            if (said.can_raise == 0) return 2;
-            done.raised.push_back(other->id);
-            return 0;
+            done.raised.push_back(other->id);  // a server without a world counts it as lost
+            return said.can_raise != 0 ? 0 : 2;
         };
         done.set(plugin_->run(r));
         blocks_->let_go();
