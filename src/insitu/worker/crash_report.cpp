@@ -20,7 +20,7 @@ std::array<char, 256> crashed;
 void say_and_crash(int signal, siginfo_t* about, void* /*context*/) {
     std::array<char, 400> line{};
     const int length =
-        std::snprintf(line.data(), line.size(), "%s, process %d: signal %d at address %p, after these calls:\n",
+        std::snprintf(line.data(), line.size(), "%s (process %d): signal %d at address %p, after these calls:\n",
                       crashed.data(), ::getpid(), signal, about->si_addr);
     static_cast<void>(!::write(STDERR_FILENO, line.data(), static_cast<size_t>(length)));
     std::array<void*, most_calls> calls{};

@@ -26,13 +26,13 @@ def faulty(case: Case, *faults: str, keys: str = "", scope: str = "client") -> s
 def good_runs(case: Case, name: str = "bad0") -> list[tuple[int, int]]:
     """(iteration, rank) of each run of a plugin that went well, having seen its block as it was written."""
     path = case.output / "faulty.txt"
+    shape = next(iter(case.blocks().values())).shape
     found = []
     for line in path.read_text().splitlines() if path.exists() else []:
         who, *told = line.split()
         if who != name:
             continue
         iteration, rank, blocks, total = told
-        shape = next(iter(case.blocks().values())).shape
         assert int(blocks) == 1
         assert float(total) == float(expected_block("theta", int(iteration), int(rank), shape).sum(dtype=float))
         found.append((int(iteration), int(rank)))

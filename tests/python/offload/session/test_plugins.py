@@ -2,6 +2,7 @@
 
 import os
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -58,7 +59,7 @@ def test_a_fault_costs_only_its_plugin_one_run(openmpi_case: Case) -> None:
         assert good_runs(case, f"bad{i}") == [(0, 0), (1, 0), (3, 0), (4, 0)], fault
     if sanitizers.report_directory() is None:
         log = (case.output / "server-n0000.log").read_text()
-        assert re.search(r"action 'bad1', process \d+: signal 11 at address .*, after these calls:\n", log)
+        assert re.search(r"action 'bad1' \(process \d+\): signal 11 at address .*, after these calls:\n", log)
         assert "libfaulty_plugin.so(" in log
     check_nothing_is_left(case)
 
@@ -124,26 +125,36 @@ def test_plugins_that_cannot_start_or_end_are_told(openmpi_case: Case) -> None:
     check_nothing_is_left(case)
 
 
-@pytest.mark.parametrize("top", ["", "inline: true"])
-@pytest.mark.parametrize(
-    ("function", "reason"),
-    [
-        ("bare_function", "'bare_function' is a function, as modules exported it up to ABI 2 of halcyon/action.h"),
-        ("of_tomorrow", "'of_tomorrow' was built against ABI 4 of halcyon/action.h, and this Halcyon runs plugins of "),
-        ("no_plugin", "'no_plugin' is no plugin; halcyon/action.h exports one by HALCYON_PLUGIN(no_plugin, "),
-        ("without_run", "'without_run' has no function to run"),
-    ],
-)
-def test_a_module_of_another_interface_is_refused_at_open(
-    openmpi_case: Case, function: str, reason: str, top: str
-) -> None:
-    module = f"{{type: module, module: {library(openmpi_case, 'refused')}, function: {function}}}"
-    events = f"events:\n  each: {{actions: [old], scope: client}}\nactions:\n  old: {module}"
+REFUSED = {
+    "bare_function": "is a function, as modules exported it up to ABI 2 of halcyon/action.h; this Halcyon runs plugins",
+    "of_tomorrow": "was built against ABI 4 of halcyon/action.h, and this Halcyon runs plugins of ABI 3: compile the",
+    "no_plugin": "is no plugin; halcyon/action.h exports one by HALCYON_PLUGIN(no_plugin, init, run, finalize)",
+    "without_run": "has no function to run",
+}
+
+
+def refused(case: Case, *functions: str) -> str:
+    module = f"type: module, module: {library(case, 'refused')}, function: "
+    actions = [f"  {f}: {{{module}{f}}}" for f in functions]
+    return "\n".join([f"events:\n  each: {{actions: [{functions[0]}], scope: client}}\nactions:", *actions])
+
+
+def test_modules_of_another_interface_are_refused_with_the_way_out(openmpi_case: Case) -> None:
+    openmpi_case.configure(events=refused(openmpi_case, *REFUSED))
+    check = [BUILDS["openmpi"] / "bin/halcyon-check", openmpi_case.directory / "halcyon.yaml"]
+    done = subprocess.run(check, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1
+    for function, reason in REFUSED.items():
+        assert f"actions.{function}.function: '{function}' {reason}" in done.stderr
+
+
+@pytest.mark.parametrize(("function", "top"), [("bare_function", ""), ("of_tomorrow", "inline: true")])
+def test_a_module_of_another_interface_fails_the_open(openmpi_case: Case, function: str, top: str) -> None:
     openmpi_case.ranks = 1
-    openmpi_case.configure(events=events, top=top)
+    openmpi_case.configure(events=refused(openmpi_case, function), top=top)
     outcome = openmpi_case.run("iterations=1")
     assert outcome.status != 0
-    assert f"actions.old.function: {reason}" in outcome.ranks[0]["open"]
+    assert f"actions.{function}.function: '{function}' {REFUSED[function]}" in outcome.ranks[0]["open"]
 
 
 def test_without_the_program_for_plugins_open_fails_and_names_it(openmpi_case: Case) -> None:
