@@ -5,7 +5,7 @@
 #                         libhalcyon-io, cmake/halcyon/, pkgconfig/
 #   <lib>/halcyon/fortran Fortran modules: they fit one compiler
 #   share/halcyon/grafana Grafana's board of coordinators
-#   bin/                  halcyon-server, halcyon-server-world, halcyon-coordinator, halcyon-check, halcyon-mount,
+#   bin/                  halcyon-server, halcyon-server-world, halcyon-worker, halcyon-coordinator, halcyon-check, halcyon-mount,
 #                         halcyon-log-agent, halcyon-cc and its like
 #
 # A wheel holds libraries and server inside the Python package: halcyon/lib, halcyon/bin.
@@ -34,7 +34,7 @@ install(TARGETS halcyon_turns EXPORT HalcyonTurnsTargets
 set_target_properties(halcyon_logfs_api PROPERTIES INSTALL_RPATH "$ORIGIN")
 install(TARGETS halcyon_logfs_api EXPORT HalcyonLogfsTargets
   LIBRARY DESTINATION ${HALCYON_INSTALL_LIB} COMPONENT development NAMELINK_COMPONENT development)
-foreach(program halcyon-agent halcyon-log-agent halcyon-server halcyon-server-world halcyon-check halcyon-coordinator halcyon-mount)
+foreach(program halcyon-agent halcyon-log-agent halcyon-server halcyon-server-world halcyon-check halcyon-coordinator halcyon-mount halcyon-worker)
   if(TARGET ${program})
     set_target_properties(${program} PROPERTIES INSTALL_RPATH "$ORIGIN/${lib_from_bin}")
     # A wheel has `halcyon check`.

@@ -1,11 +1,13 @@
 #include "programs/server_core.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <memory>
 #include <string>
 #include <utility>
 
+#include "insitu/workers/plugin_workers.hpp"
 #include "offload/output/output_writer.hpp"
 #include "offload/output/server_log.hpp"
 #include "offload/output/socket_file.hpp"
@@ -74,17 +76,19 @@ int serve_node(descriptor listening, uint32_t generation, job_events* job, share
     const int document_fd = document_memory->fd();
     const uint32_t clients = document->geometry.clients;
     auto handed_in = data->server.turns == turns::coordinator && coordinated ? coordinated() : nullptr;
-    node_server::launch l{std::move(*data),
-                          std::move(*document),
-                          std::move(*shared),
-                          generation,
-                          core.own,
-                          &peers,
-                          [&log](const std::string& text) { return log.line(text); },
-                          job,
-                          files,
-                          std::move(handed_in),
-                          std::move(found)};
+    node_server::launch l{
+        std::move(*data),
+        std::move(*document),
+        std::move(*shared),
+        generation,
+        core.own,
+        &peers,
+        [&log](const std::string& text) { return log.line(text); },
+        job,
+        std::make_unique<insitu::plugin_workers>(descriptor(::fcntl(document_fd, F_DUPFD_CLOEXEC, 0))),
+        files,
+        std::move(handed_in),
+        std::move(found)};
     auto server = node_server::start(std::move(l));
     if (!server) return give_up(server.why());
     node_server& s = **server;

@@ -83,6 +83,9 @@ class Counts:
     rejected_blocks: Count = 0
     failed_files: Count = 0
     failed_actions: Count = 0
+    ended_plugins: Count = 0
+    plugins_aside: Count = 0
+    skipped_actions: Count = 0
     unseen_blocks: Count = 0
     waiting_actions: Count = 0
     switches: list[Switch] = field(default_factory=list)

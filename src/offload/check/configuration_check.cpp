@@ -8,7 +8,7 @@
 #include "base/text_file.hpp"
 #include "base/units.hpp"
 #include "base/working_directory.hpp"
-#include "offload/actions/action_runner.hpp"
+#include "offload/actions/module_plugin.hpp"
 #include "offload/check/mesh_check.hpp"
 #include "offload/check/whole_coverage.hpp"
 #include "offload/client/directories_at_open.hpp"
@@ -92,9 +92,11 @@ bool has_view(const model& m) {
 /// What runs on every machine: the code that the configuration names can be loaded here.
 void check_modules(const model& m, const std::filesystem::path& here, configuration_check& found) {
     check_stores(m, found);
-    action_runner actions(m, {});
-    if (const auto loaded = actions.load_modules(here.string()); !loaded)
-        found.refusals.push_back(loaded.why().message);
+    plugin_place place;
+    place.working_directory = here.string();
+    for (const action& a : m.actions)
+        if (a.is_plugin())
+            if (const auto loaded = load_module(m, a, place); !loaded) found.refusals.push_back(loaded.why().message);
 }
 
 /// What this machine has: open reserves the buffer of each node at once.

@@ -3,11 +3,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <utility>
 
 #include "base/node_identity.hpp"
+#include "offload/actions/inline_actions.hpp"
 #include "offload/client/known_names.hpp"
 #include "offload/client/notice.hpp"
 #include "offload/client/usage.hpp"
@@ -267,6 +269,7 @@ result<void> client_session::signal(std::string_view name) {
             return usage("no event '" + std::string(name) + "' in the configuration" + known_names(model_.events));
         ++signals_;
         if (serverless()) return fallback_->signal(model_.events[found->second], now_.number());
+        run_inline_plugins(model_.events[found->second]);
         event_record e{};
         e.kind = event_kind::signal;
         e.index = found->second;
@@ -275,6 +278,40 @@ result<void> client_session::signal(std::string_view name) {
     }
     served_->channel.ring(&doorbell::ring);
     return {};
+}
+
+/// Of what this client handed over in this iteration, the bytes stay where they are until it takes them back itself.
+void client_session::run_inline_plugins(const event& e) {
+    if (!inline_actions::any_of(model_, e)) return;
+    std::vector<block_view> blocks, once;
+    size_t left_out = 0;
+    const std::span<const block_entry> table = segment_->table(where_.client);
+    for (uint32_t i = 0; i < table.size(); ++i) {
+        const block_state state = table[i].state.load(std::memory_order_acquire);
+        if (state == block_state::free || state == block_state::private_to_client) continue;
+        const auto b = check_block(*segment_, model_, where_.client, i);
+        if (!b) continue;
+        const variable& v = model_.variables[b->variable];
+        const bool now = b->iteration == now_.number();
+        if (!now && v.time_varying) continue;
+        if (b->in_spill) {
+            left_out += now ? 1 : 0;
+            continue;
+        }
+        const std::span<const std::byte> data(segment_->bytes_at(b->location), static_cast<size_t>(b->shape.bytes));
+        (now ? blocks : once).push_back({&v, b->iteration, where_.rank, b->block, b->shape, data});
+    }
+    fallback_->run_plugins({&e, now_.number(), e.scope == scope::client ? where_.rank : -1, blocks, once, left_out});
+}
+
+result<void> client_session::set_parameter(std::string_view name, double value) {
+    if (auto set = blocks_.set_parameter(name, value); !set || serverless() || finished_) return set;
+    event_record e{};
+    e.kind = event_kind::parameter_set;
+    e.index = static_cast<uint32_t>(model_.find_parameter(name) - model_.parameters.data());
+    e.iteration = now_.number();
+    e.value[0] = std::bit_cast<int64_t>(value);
+    return served_->channel.push(e);
 }
 
 result<void> client_session::end_iteration() {

@@ -54,7 +54,7 @@ class client_session {
     result<void> end_iteration();
     using stage = completion::stage;
     result<void> wait(int64_t iteration, stage which);
-    result<void> set_parameter(std::string_view name, double value) { return blocks_.set_parameter(name, value); }
+    result<void> set_parameter(std::string_view name, double value);
     /// Failure (usage): no such parameter.
     [[nodiscard]] result<double> parameter_value(std::string_view name) const;
     /// Null in a session without steerable parameters.
@@ -110,6 +110,7 @@ class client_session {
     void count(open_block& written);
     result<void> close_blocks(bool& open);
     result<void> give_up(const open_blocks::found& b);
+    void run_inline_plugins(const event& e);
     result<void> end_here();
     void make_steered();
     /// True when this client stores its blocks itself; notices a server that is gone for good.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "offload/actions/plugin.hpp"
 #include "offload/model/model.hpp"
 #include "offload/output/run_records.hpp"
 #include "offload/segment/absence_log.hpp"
@@ -53,6 +54,9 @@ class fallback_writer {
     /// Into the records: what the policies of a client did as long as there was a server.
     virtual result<void> count_policies(const policy_counts& of_client) = 0;
     virtual result<void> signal(const event& e, int64_t iteration) = 0;
+    /// Runs the plugins of an event that run in the client, although there is a server. One that fails is counted and
+    /// said.
+    virtual void run_plugins(const plugin_run& seen) = 0;
     /// The last server of the node has ended: publishes what it kept hidden, removes what it was in the middle of, and
     /// saves its counts. `phases_taken`: how many lines of phases it should have written.
     virtual result<void> settle_server(run_counts counted, int64_t phases_taken) = 0;

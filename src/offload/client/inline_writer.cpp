@@ -18,18 +18,31 @@ result<void> inline_writer::open() {
     auto records = run_records::open(directory, writer, where_.run);
     if (!records) return records.why();
     records_ = std::make_unique<run_records>(std::move(*records));
-    auto actions = std::make_unique<action_runner>(
-        data_, action_runner::surroundings{directory, where_.node, where_.nodes,
-                                           [this](const std::string& line) { say(line); }});
-    if (where_.alone)
-        if (auto loaded = actions->load_modules(where_.directory); !loaded) return loaded;
+    if (auto loaded = make_actions(); !loaded) return loaded;
     auto output = output_writer::open(data_, where_.directory, writer, where_.ranks, where_.run);
     if (!output) return output.why();
-    actions_ = std::move(actions);
     output_ = std::move(*output);
     stores_.resize(data_.stores.size());
     if (const std::string unstored = unstored_warning(data_); !unstored.empty()) say(unstored);
     return records_->save(counts_);
+}
+
+/// Those that are this process's.
+result<void> inline_writer::make_actions() {
+    if (actions_) return {};
+    const plugin_place where{records_directory(data_, where_.directory), where_.directory, where_.node, where_.nodes,
+                             where_.ranks};
+    auto actions = std::make_unique<inline_actions>(data_, where, [this](const std::string& line) { say(line); });
+    using share = inline_actions::share;
+    if (auto loaded = actions->load(where_.alone ? share::all : share::plugins); !loaded) return loaded;
+    actions_ = std::move(actions);
+    return {};
+}
+
+result<void> inline_writer::load_plugins() {
+    const bool any =
+        std::any_of(data_.actions.begin(), data_.actions.end(), [](const action& a) { return a.run_inline; });
+    return any ? make_actions() : result<void>();
 }
 
 result<void> inline_writer::store_now(const variable& v, int block, int64_t iteration, const block_shape& shape,
@@ -90,6 +103,9 @@ result<void> inline_writer::add(const variable& v, int block, int64_t iteration,
                                 std::span<const std::byte> data) {
     if (auto opened = open(); !opened) return opened;
     kept_.push_back({{&v, iteration, where_.rank, block, shape, {}}, {data.begin(), data.end()}});
+    const bool seen =
+        std::any_of(data_.actions.begin(), data_.actions.end(), [](const action& a) { return a.is_plugin(); });
+    if (!v.time_varying && seen) once_.push_back(kept_.back());
     ++counts_.blocks;
     counts_.bytes += shape.bytes;
     if (data_.stores.empty()) {
@@ -163,18 +179,33 @@ result<void> inline_writer::signal(const event& e, int64_t iteration) {
                 stores_[s].wanted = iteration;
                 if (auto done = write_store(s); !done) outcome = done;
             }
-    std::vector<block_view> views;
+    std::vector<block_view> views, once;
+    const auto show = [](const kept_block& k, std::vector<block_view>& in) {
+        in.push_back(k.view);
+        in.back().data = k.data;
+    };
     for (const kept_block& k : kept_)
-        if (k.view.iteration == iteration) {
-            views.push_back(k.view);
-            views.back().data = k.data;
-        }
-    // As on a server: an action that fails is counted, and the simulation goes on.
-    if (auto done = actions_->run(e, {iteration, e.scope == scope::client ? where_.rank : -1, views}); !done) {
-        ++counts_.failed_actions;
-        say_once(done.why().message);
-    }
+        if (k.view.iteration == iteration) show(k, views);
+    for (const kept_block& k : once_)
+        if (k.view.iteration < iteration) show(k, once);
+    using share = inline_actions::share;
+    const plugin_run seen{&e, iteration, e.scope == scope::client ? where_.rank : -1, views, once};
+    count_failed(0, actions_->run(where_.alone ? share::all : share::serverless, seen));
     return outcome;
+}
+
+void inline_writer::run_plugins(const plugin_run& seen) {
+    count_failed(seen.left_out, actions_->run(inline_actions::share::plugins, seen));
+}
+
+/// As on a server: an action that fails is counted, and the simulation goes on.
+void inline_writer::count_failed(size_t unseen, const std::vector<failure>& failed) {
+    if ((unseen == 0 && failed.empty()) || !open()) return;
+    counts_.unseen_blocks += static_cast<int64_t>(unseen);
+    for (const failure& f : failed) {
+        ++counts_.failed_actions;
+        say_once(f.message);
+    }
 }
 
 result<void> inline_writer::settle_server(run_counts counted, int64_t phases_taken) {
@@ -226,6 +257,7 @@ result<void> inline_writer::sync(reach whose) {
 }
 
 result<void> inline_writer::finish() {
+    if (actions_) count_failed(0, actions_->finalize());
     if (!output_) return {};
     auto outcome = flush();
     look_for_lost_directories();

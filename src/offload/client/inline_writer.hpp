@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "offload/actions/action_runner.hpp"
+#include "offload/actions/inline_actions.hpp"
 #include "offload/client/fallback_writer.hpp"
 #include "offload/client/unended_iterations.hpp"
 #include "offload/output/output_writer.hpp"
@@ -31,6 +31,8 @@ class inline_writer final : public fallback_writer {
 
     /// Opens records, stores and modules now: `inline: true` wants its errors at open.
     result<void> open();
+    /// Loads the plugins that run in this client, although there is a server: their errors are those of open, too.
+    result<void> load_plugins();
 
     result<void> store_now(const variable& v, int block, int64_t iteration, const block_shape& shape,
                            std::span<const std::byte> data) override;
@@ -43,6 +45,7 @@ class inline_writer final : public fallback_writer {
     result<void> add_steering(const steering_record& s) override;
     result<void> count_lost(int64_t signals, int64_t phases) override;
     result<void> signal(const event& e, int64_t iteration) override;
+    void run_plugins(const plugin_run& seen) override;
     result<void> count_policies(const policy_counts& of_client) override;
     result<void> settle_server(run_counts counted, int64_t phases_taken) override;
     void log(const std::string& line) override;
@@ -63,6 +66,8 @@ class inline_writer final : public fallback_writer {
         std::vector<std::byte> data;
     };
     result<void> write_store(uint32_t store);
+    result<void> make_actions();
+    void count_failed(size_t unseen, const std::vector<failure>& failed);
     void look_for_lost_directories();
     void say(const std::string& message);
     void say_once(const std::string& message);
@@ -73,9 +78,10 @@ class inline_writer final : public fallback_writer {
     surroundings where_;
     std::unique_ptr<output_writer> output_;
     std::unique_ptr<run_records> records_;
-    std::unique_ptr<action_runner> actions_;
+    std::unique_ptr<inline_actions> actions_;
     run_counts counts_;
     std::vector<kept_block> kept_;
+    std::vector<kept_block> once_;        ///< copies of what is written once, where there are plugins
     std::vector<missing_block> missing_;  ///< of iterations whose file is still to come
     std::set<std::string> told_;          ///< what is said once
     struct store_state {

@@ -199,6 +199,7 @@ result<void> mpi_session::connect() {
     arena_need need;
     auto known = agree_after(all_, [&]() -> result<void> {
         pending_fallback_ = make_fallback();
+        if (auto loaded = pending_fallback_->load_plugins(); !loaded) return loaded;
         const auto own = need_of(model_, all_.rank(), all_.size());
         if (own) need = *own;
         return own ? result<void>() : own.why();

@@ -47,8 +47,9 @@ void silence::go_on() {
         return;
     }
     if (act != server_act::serving && in_act_ns_ >= long_ns)
-        complain_once(act == server_act::syncing_at_end ? "the server of this node syncs what was stored"
-                                                        : "the server of this node makes the last view");
+        complain_once(act == server_act::syncing_at_end   ? "the server of this node syncs what was stored"
+                      : act == server_act::ending_plugins ? "the server of this node ends its plugins"
+                                                          : "the server of this node makes the last view");
     if (silent_ns_ >= long_ns)
         complain_once("the server of this node gives no sign of life; it is killed and replaced after " +
                       text_of_ms(limit_ns_) + " (resources.server.hang-timeout)");

@@ -117,6 +117,13 @@ struct action {
     std::string module, function;                ///< type module: shared library and symbol (see halcyon/action.h)
     std::string module_where, function_where;    ///< as layout::where
     std::map<std::string, std::string> options;  ///< handed to the module as they are
+    bool run_inline = false;                     ///< a plugin that runs in the clients, although there is a server
+    std::chrono::nanoseconds timeout{std::chrono::seconds(60)};  ///< of a run of a plugin, its start or its end
+    int64_t memory_bytes = int64_t{4} << 30;                     ///< that a plugin may have of its own
+    int retries = 3;  ///< so often in a row its process may end: then it is put aside
+
+    /// Code that is not Halcyon's.
+    [[nodiscard]] bool is_plugin() const { return type == "module"; }
 };
 
 struct event {
@@ -182,6 +189,7 @@ struct model {
     buffer_settings buffer;
     server_settings server;
     std::vector<parameter> parameters;
+    std::optional<size_t> time_parameter;  ///< whose value is the time of the simulation
     std::vector<layout> layouts;
     std::vector<place> places;
     std::vector<mesh> meshes;

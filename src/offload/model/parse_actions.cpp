@@ -4,6 +4,9 @@
 namespace halcyon::offload {
 namespace {
 
+constexpr std::chrono::nanoseconds least_plugin_timeout = std::chrono::milliseconds(100);
+constexpr int64_t least_plugin_memory = int64_t{16} << 20;
+
 /// Refuses keys that belong to another type of action: `store` under type log would otherwise do nothing.
 void check_keys(const config_value& value, const std::string& type) {
     const auto only_for = [&](const char* key, const char* owner) {
@@ -16,6 +19,25 @@ void check_keys(const config_value& value, const std::string& type) {
     only_for("module", "module");
     only_for("function", "module");
     only_for("options", "module");
+    for (const char* key : {"timeout", "memory", "retries", "inline"}) only_for(key, "module");
+}
+
+void parse_isolation(const config_value& value, action& a) {
+    if (const auto v = value.find("inline")) a.run_inline = v->boolean();
+    for (const char* key : {"timeout", "memory", "retries"})
+        if (const auto v = value.find(key); v && a.run_inline)
+            v->refuse("is for a plugin in a process of its own, and this one has 'inline: true'");
+    if (const auto v = value.find("timeout")) {
+        a.timeout = v->duration();
+        if (a.timeout < least_plugin_timeout)
+            v->refuse("'" + v->text() + "' is too short for a plugin to start in; at least 100 ms");
+    }
+    if (const auto v = value.find("memory")) {
+        a.memory_bytes = v->bytes();
+        if (a.memory_bytes < least_plugin_memory)
+            v->refuse("'" + v->text() + "' is too little for any process; at least 16 MiB");
+    }
+    if (const auto v = value.find("retries")) a.retries = static_cast<int>(v->integer());
 }
 
 std::string store_of_action(const config_value& value, const std::vector<std::string>& stores) {
@@ -83,6 +105,7 @@ void parse_actions(const config_value& root, model& m) {
             if (const auto options = value.find("options")) {
                 for (const auto& [key, option] : options->entries()) a.options[key] = option.text();
             }
+            parse_isolation(value, a);
         }
         m.actions.push_back(std::move(a));
     }

@@ -86,6 +86,12 @@ void parse_parameters(const config_value& root, const std::map<std::string, doub
     }
 }
 
+/// After the parameters.
+void parse_time(const config_value& root, model& m) {
+    if (const auto v = root.find("time"))
+        m.time_parameter = v->index_among(names_of(m.parameters), "parameter", "parameters");
+}
+
 void parse_buffer(const config_value& from, buffer_settings& buffer) {
     if (const auto v = from.find("size")) {
         buffer.bytes = v->bytes();
@@ -157,10 +163,20 @@ void check_inline(const model& m) {
                         e.scope_where + ": 'job' needs servers; this configuration says inline: true");
 }
 
+/// A plugin that runs in the clients sees what the client has that raised its event.
+void check_inline_plugins(const model& m) {
+    for (const event& e : m.events)
+        for (const uint32_t id : e.action_ids)
+            if (e.scope == scope::job && m.actions[id].run_inline)
+                throw error(error_kind::config, e.scope_where + ": 'job' needs servers, and action '" +
+                                                    m.actions[id].name + "' has inline: true");
+}
+
 model build(const config_value& root, const std::map<std::string, double>& overrides) {
     model m;
     parse_simulation(root, m);
     parse_parameters(root, overrides, m);
+    parse_time(root, m);
     parse_resources(root, m);
     parse_stores(root, m);
     if (const auto data = root.find("data")) {
@@ -174,6 +190,7 @@ model build(const config_value& root, const std::map<std::string, double>& overr
     parse_actions(root, m);
     parse_events(root, m);
     check_inline(m);
+    check_inline_plugins(m);
     return m;
 }
 

@@ -14,7 +14,10 @@ struct server_counts {
     int64_t unstored_blocks = 0, unstored_bytes = 0;  ///< of a configuration without stores
     int64_t lost_signals = 0;
     int64_t rejected_blocks = 0, failed_files = 0, failed_actions = 0;
-    int64_t unseen_blocks = 0;      ///< that an action did not get: stored to make room before it ran
+    int64_t ended_plugins = 0;      ///< processes of plugins that ended, or were ended, before their time
+    int64_t plugins_aside = 0;      ///< plugins that are not run any more, since that was so too often
+    int64_t skipped_actions = 0;    ///< runs of these
+    int64_t unseen_blocks = 0;      ///< that a plugin did not get: stored to make room before it ran
     int64_t waiting_actions = 0;    ///< the most that waited for their turn at once, where that is notable
     int64_t overflowed_values = 0;  ///< finite values that `half` made infinite
     int64_t lost_files = 0;         ///< stored, and not there any more at the end
@@ -45,9 +48,9 @@ class ledger_book {
     ledger pages_[2];
     std::atomic<uint32_t> valid_{0};
 };
-static_assert(has_copied_layout<server_counts, 152, 8>());
-static_assert(has_copied_layout<ledger, 160, 8>());
-static_assert(has_shared_layout<ledger_book, 328, 8>());
+static_assert(has_copied_layout<server_counts, 176, 8>());
+static_assert(has_copied_layout<ledger, 184, 8>());
+static_assert(has_shared_layout<ledger_book, 376, 8>());
 static_assert(are_shared_atomics<uint32_t>);
 
 }  // namespace halcyon::offload

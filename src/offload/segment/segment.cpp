@@ -34,8 +34,11 @@ uint64_t event_counts_at(const segment_geometry& g) {
 uint64_t written_marks_at(const segment_geometry& g) {
     return event_counts_at(g) + uint64_t{g.events} * (g.clients + 2) * sizeof(event_count);
 }
+uint64_t last_values_at(const segment_geometry& g) {
+    return written_marks_at(g) + uint64_t{g.clients} * g.client_blocks * sizeof(written_mark);
+}
 uint64_t event_rings_at(const segment_geometry& g) {
-    return round_up(written_marks_at(g) + uint64_t{g.clients} * g.client_blocks * sizeof(written_mark), page_bytes);
+    return round_up(last_values_at(g) + uint64_t{g.clients} * g.parameters * sizeof(parameter_value), page_bytes);
 }
 uint64_t event_ring_stride(const segment_geometry& g) {
     return round_up(event_ring::bytes_for(g.event_slots), page_bytes);
@@ -78,6 +81,9 @@ uint64_t segment_geometry::event_count_offset(uint32_t event) const {
 }
 uint64_t segment_geometry::written_mark_offset(uint32_t client) const {
     return written_marks_at(*this) + uint64_t{client} * client_blocks * sizeof(written_mark);
+}
+uint64_t segment_geometry::last_value_offset(uint32_t client) const {
+    return last_values_at(*this) + uint64_t{client} * parameters * sizeof(parameter_value);
 }
 uint64_t segment_geometry::event_ring_offset(uint32_t client) const {
     return event_rings_at(*this) + client * event_ring_stride(*this);
@@ -190,6 +196,7 @@ result<segment_geometry> plan_tables(const model& m, uint32_t clients, const are
     g.actions = static_cast<uint32_t>(m.actions.size());
     g.events = static_cast<uint32_t>(m.events.size());
     g.steerable = static_cast<uint32_t>(m.steerable().size());
+    g.parameters = static_cast<uint32_t>(m.parameters.size());
     if (static_cast<uint64_t>(m.buffer.bytes) / static_cast<uint64_t>(servers) >= 32 * huge_page_bytes)
         g.arena_alignment = huge_page_bytes;
     return g;
@@ -254,14 +261,15 @@ bool segment_geometry::is_possible() const {
     return clients > 0 && clients <= (1U << 20) && blocks_per_client <= (1U << 26) && client_blocks <= (1U << 26) &&
            is_size(event_slots, 1, uint64_t{1} << 32) && is_size(return_slots, 1, uint64_t{1} << 32) &&
            is_size(absence_slots, 1, uint64_t{1} << 32) && actions <= (1U << 20) && events <= (1U << 20) &&
-           steerable <= most_steerable && is_size(arena_alignment, page_bytes, uint64_t{1} << 32) &&
-           arena_bytes <= bytes / clients && bytes <= (uint64_t{1} << 56) && arena_offset(clients) <= bytes;
+           steerable <= most_steerable && parameters <= (1U << 20) &&
+           is_size(arena_alignment, page_bytes, uint64_t{1} << 32) && arena_bytes <= bytes / clients &&
+           bytes <= (uint64_t{1} << 56) && arena_offset(clients) <= bytes;
 }
 
-result<segment> segment::attach(descriptor fd, const segment_geometry& geometry) {
+result<segment> segment::attach(descriptor fd, const segment_geometry& geometry, access how) {
     if (!geometry.is_possible())
         return failure{error_kind::usage, "shared memory received is not laid out as any segment is", 0};
-    auto memory = shared_memory::map(std::move(fd), geometry.bytes);
+    auto memory = shared_memory::map(std::move(fd), geometry.bytes, how == access::write);
     if (!memory) return memory.why();
     segment s;
     s.memory_ = std::move(*memory);

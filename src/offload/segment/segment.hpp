@@ -57,6 +57,7 @@ enum class event_kind : uint8_t {
     end_iteration,        ///< value: begin_ns, visible_ns, blocked_ns, compute_ns, bytes
     closed,               ///< the client will send nothing more
     block_uncommitted,    ///< variable `index`, block `value[0]`: allocated, and not committed when the client closed
+    parameter_set,        ///< parameter `index`: the bits of a double in `value[0]`
     steered,  ///< parameter `index` since `iteration`, by request `sequence`; value: bits of it, asked_ns, process,
               ///< user
 };
@@ -78,7 +79,7 @@ static_assert(offsetof(event_record, kind) == 0 && offsetof(event_record, index)
 enum class server_state : uint32_t { none = 0, running, drained, finished };
 
 /// What the loop of a server may do for as long as the storage takes.
-enum class server_act : uint32_t { serving = 0, syncing_at_end, showing_at_end };
+enum class server_act : uint32_t { serving = 0, syncing_at_end, showing_at_end, ending_plugins };
 
 /// The first page of a segment.
 struct segment_header {
@@ -104,19 +105,19 @@ struct segment_header {
     std::atomic<int64_t> lost_from;        ///< the first iteration concerned; INT64_MAX: none
     char last_error[512];                  ///< why, written before the others are raised
 };
-static_assert(has_shared_layout<segment_header, 1024, 64>());
+static_assert(has_shared_layout<segment_header, 1088, 64>());
 static_assert(offsetof(segment_header, magic) == 0 && offsetof(segment_header, layout_version) == 8 &&
               offsetof(segment_header, clients) == 12 && offsetof(segment_header, bytes) == 16);
 static_assert(offsetof(segment_header, tenure) == 24 && offsetof(segment_header, ledger) == 32 &&
-              offsetof(segment_header, state) == 360 && offsetof(segment_header, may_exit) == 364);
-static_assert(offsetof(segment_header, bell) == 368 && offsetof(segment_header, settled) == 372 &&
-              offsetof(segment_header, heartbeats) == 384 && offsetof(segment_header, act) == 392);
-static_assert(offsetof(segment_header, progress) == 448 && offsetof(segment_header, stored_through) == 456 &&
-              offsetof(segment_header, durable_through) == 464);
-static_assert(offsetof(segment_header, stored_wanted) == 472 && offsetof(segment_header, durable_wanted) == 480 &&
-              offsetof(segment_header, failed_files) == 488);
-static_assert(offsetof(segment_header, unsaved_counts) == 492 && offsetof(segment_header, lost_from) == 496 &&
-              offsetof(segment_header, last_error) == 504);
+              offsetof(segment_header, state) == 408 && offsetof(segment_header, may_exit) == 412);
+static_assert(offsetof(segment_header, bell) == 416 && offsetof(segment_header, settled) == 420 &&
+              offsetof(segment_header, heartbeats) == 448 && offsetof(segment_header, act) == 456);
+static_assert(offsetof(segment_header, progress) == 512 && offsetof(segment_header, stored_through) == 520 &&
+              offsetof(segment_header, durable_through) == 528);
+static_assert(offsetof(segment_header, stored_wanted) == 536 && offsetof(segment_header, durable_wanted) == 544 &&
+              offsetof(segment_header, failed_files) == 552);
+static_assert(offsetof(segment_header, unsaved_counts) == 556 && offsetof(segment_header, lost_from) == 560 &&
+              offsetof(segment_header, last_error) == 568);
 static_assert(are_shared_atomics<server_state, server_act, uint32_t, int64_t, uint64_t>);
 
 /// Per client: what each side says about itself. What the server looks at in each round of its loop has a cache line of
@@ -151,13 +152,13 @@ static_assert(offsetof(client_page, signals_taken) == 128 && offsetof(client_pag
               offsetof(client_page, iterations_taken) == 144 && offsetof(client_page, dead) == 152);
 static_assert(are_shared_atomics<int32_t, uint32_t, int64_t, uint64_t>);
 
-/// Per action of type module: whether a server died in it. One that did is not run again.
+/// Per action that is a plugin: the server at work counts, and its successor goes on.
 struct action_mark {
-    std::atomic<uint32_t> running;  ///< server: threads that are in it
-    std::atomic<uint32_t> aside;
+    std::atomic<uint32_t> ends;   ///< how often in a row its process ended that should not have
+    std::atomic<uint32_t> aside;  ///< 1: it is not run any more
 };
 static_assert(has_shared_layout<action_mark, 8, 4>());
-static_assert(offsetof(action_mark, running) == 0 && offsetof(action_mark, aside) == 4);
+static_assert(offsetof(action_mark, ends) == 0 && offsetof(action_mark, aside) == 4);
 
 /// Per event of scope node: how often it ran, the iteration in which it was raised last, and per client how often it
 /// was raised.
@@ -168,10 +169,19 @@ static_assert(has_shared_layout<event_count, 8, 8>());
 using written_mark = std::atomic<int64_t>;
 static_assert(has_shared_layout<written_mark, 8, 8>());
 
+/// Per client and parameter: what the server at work heard last of it.
+struct parameter_value {
+    std::atomic<double> value;
+    std::atomic<uint64_t> known;  ///< 0: nothing, it is as it was at open
+};
+static_assert(has_shared_layout<parameter_value, 16, 8>());
+static_assert(offsetof(parameter_value, value) == 0 && offsetof(parameter_value, known) == 8);
+static_assert(are_shared_atomics<double>);
+
 /// Where things lie in a segment: computed alike by everybody from the model, never read from the segment.
 ///
-///     header | client pages | marks, counts of events, written marks | event rings | return rings | block tables |
-///     absence logs | steering box, where parameters are steerable | (aligned) arenas
+///     header | client pages | marks, counts of events, written marks, last values | event rings | return rings |
+///     block tables | absence logs | steering box, where parameters are steerable | (aligned) arenas
 struct segment_geometry {
     uint32_t clients = 0;
     uint32_t blocks_per_client = 0;  ///< entries of each block table
@@ -181,7 +191,8 @@ struct segment_geometry {
     uint64_t absence_slots = 0;      ///< of each absence log, a power of two
     uint32_t actions = 0;            ///< of the configuration
     uint32_t events = 0;
-    uint32_t steerable = 0;           ///< parameters
+    uint32_t parameters = 0;
+    uint32_t steerable = 0;           ///< of the parameters
     uint64_t arena_bytes = 0;         ///< of each arena, a multiple of 4096
     uint64_t arena_alignment = 4096;  ///< of the first arena: a huge page where the segment is large enough
     uint64_t bytes = 0;               ///< of all
@@ -190,6 +201,7 @@ struct segment_geometry {
     [[nodiscard]] uint64_t action_mark_offset(uint32_t action) const;
     [[nodiscard]] uint64_t event_count_offset(uint32_t event) const;
     [[nodiscard]] uint64_t written_mark_offset(uint32_t client) const;
+    [[nodiscard]] uint64_t last_value_offset(uint32_t client) const;
     [[nodiscard]] uint64_t event_ring_offset(uint32_t client) const;
     [[nodiscard]] uint64_t return_ring_offset(uint32_t client) const;
     [[nodiscard]] uint64_t table_offset(uint32_t client) const;
@@ -247,8 +259,9 @@ class segment {
     segment() = default;
     /// A new segment for `geometry`, with nothing in it.
     static result<segment> create(const segment_geometry& geometry, bool huge_pages);
+    enum class access { read, write };
     /// A segment made by another process. Failure (usage): magic, version or size disagree with `geometry`.
-    static result<segment> attach(descriptor fd, const segment_geometry& geometry);
+    static result<segment> attach(descriptor fd, const segment_geometry& geometry, access how = access::write);
 
     [[nodiscard]] segment_header& header() const { return *at<segment_header>(0); }
     [[nodiscard]] client_page& page(uint32_t client) const { return *at<client_page>(geometry_.page_offset(client)); }
@@ -269,6 +282,10 @@ class segment {
     /// Of each block of `client`, in the order of first_blocks().
     [[nodiscard]] std::span<written_mark> written(uint32_t client) const {
         return {at<written_mark>(geometry_.written_mark_offset(client)), geometry_.client_blocks};
+    }
+    /// Of each parameter, in the order of the model.
+    [[nodiscard]] std::span<parameter_value> last_values(uint32_t client) const {
+        return {at<parameter_value>(geometry_.last_value_offset(client)), geometry_.parameters};
     }
     [[nodiscard]] absence_log& absences(uint32_t client) const {
         return *at<absence_log>(geometry_.absence_log_offset(client));

@@ -2,38 +2,40 @@
 
 #include <algorithm>
 #include <bit>
-#include <memory>
 #include <utility>
 
 namespace halcyon::offload {
 
 action_queue::action_queue(const segment& shared, const model& data, surroundings where, iteration_book& book,
-                           held_blocks& held, pending_iterations& pending, journal& notes, inbox& news,
-                           worker_pool& workers)
+                           held_blocks& held, const parameter_values& parameters, pending_iterations& pending,
+                           journal& notes, inbox& news, worker_pool& workers)
     : segment_(shared),
       data_(data),
-      generation_(where.generation),
+      log_(std::move(where.log)),
       job_(where.job),
       book_(book),
       held_(held),
+      parameters_(parameters),
       pending_(pending),
       journal_(notes),
       inbox_(news),
       pool_(workers),
-      runner_(data,
-              [this, &where] {
-                  action_runner::surroundings of_runner = std::move(where.actions);
-                  of_runner.raise_job = [this](uint32_t id, int64_t iteration) {
-                      inbox_.tell([this, id, iteration] { raise_in_job(-1, id, iteration); });
-                      return job_ != nullptr;
-                  };
-                  of_runner.mark_of = [this](uint32_t id) { return &segment_.mark_of(id); };
-                  return of_runner;
-              }()),
-      told_lost_(data.events.size(), false) {}
+      lanes_(shared, data, book, held, notes, news),
+      told_lost_(data.events.size(), false) {
+    lanes_.on_raise([this](uint32_t id, int64_t iteration) { raise_in_job(-1, id, iteration); });
+}
 
-result<void> action_queue::load_modules(const std::string& working_directory) {
-    return runner_.load_modules(working_directory);
+result<void> action_queue::begin_plugins(plugin_host* host, plugin_host::surroundings where) {
+    const bool any = std::any_of(data_.actions.begin(), data_.actions.end(),
+                                 [](const action& a) { return a.is_plugin() && !a.run_inline; });
+    if (!any) return {};
+    if (host == nullptr) return failure{error_kind::internal, "this server has nothing to run plugins in", 0};
+    where.ended_idle = [this](uint32_t id, const std::string& why) {
+        inbox_.tell([this, id, why] { lanes_.ended_idle(id, why); });
+    };
+    if (auto begun = host->begin(std::move(where)); !begun) return begun;
+    lanes_.use(host, job_ != nullptr);
+    return {};
 }
 
 void action_queue::join_job(int servers) {
@@ -42,16 +44,6 @@ void action_queue::join_job(int servers) {
     job_->on_event([this](uint32_t id, int64_t iteration, bool own) {
         inbox_.tell([this, id, iteration, own] { job_event_came(id, iteration, own); });
     });
-}
-
-void action_queue::put_aside_what_ended_the_last_server() {
-    for (uint32_t id = 0; id < data_.actions.size(); ++id) {
-        action_mark& mark = segment_.mark_of(id);
-        if (mark.running.exchange(0, std::memory_order_relaxed) == 0) continue;
-        mark.aside.store(1, std::memory_order_relaxed);
-        journal_.note("action '" + data_.actions[id].name + "' is not run any more: server " +
-                      std::to_string(generation_ - 1) + " ended while it ran");
-    }
 }
 
 void action_queue::count_done(int client) {
@@ -110,80 +102,109 @@ void action_queue::run_next_job_event() {
 
 void action_queue::run(uint32_t event_id, int64_t iteration, int client, std::function<void()> done) {
     const event& e = data_.events[event_id];
-    for (const uint32_t id : e.action_ids)
-        if (data_.actions[id].type == "store")
-            for (uint32_t s = 0; s < data_.stores.size(); ++s)
-                if (data_.stores[s].name == data_.actions[id].store) pending_.want(s, iteration);
-    entry next{event_id, iteration, client, {}, 0, std::move(done)};
-    if (runner_.reads_blocks(e)) pin_blocks_for(next);
-    waiting_.push_back(std::move(next));
-    begin_waiting();
+    bool sees_blocks = false;
+    for (const uint32_t id : e.action_ids) {
+        const action& a = data_.actions[id];
+        sees_blocks = sees_blocks || (a.is_plugin() && !a.run_inline);
+        if (a.type != "store") continue;
+        for (uint32_t s = 0; s < data_.stores.size(); ++s)
+            if (data_.stores[s].name == a.store) pending_.want(s, iteration);
+    }
+    auto next = std::make_shared<entry>(entry{{event_id, iteration, client, {}, {}, 0, {}}, std::move(done)});
+    if (sees_blocks) {
+        pin_blocks_for(next->what);
+        next->what.parameters = parameters_.of(client, iteration);
+    }
+    ++open_;
+    go_on(next, true);
     tell_of_backlog();
 }
 
 /// What is in memory of the event's iteration stays there. Of a block in an early part the client may have reused the
 /// bytes already.
-void action_queue::pin_blocks_for(entry& e) {
-    if (!book_.knows(e.iteration)) return;
-    for (const iteration_book::key k : book_.at(e.iteration).blocks) {
-        const iteration_book::held* h = book_.find(k);
-        // The entry may be another block's by now: what no store takes goes when its iteration is complete.
-        if (h == nullptr || h->block.iteration != e.iteration) continue;
-        if (e.client >= 0 && static_cast<int>(h->block.client) != e.client) continue;
-        if (h->buried) {
-            ++e.left_out;
-            continue;
+void action_queue::pin_blocks_for(action_occasion& what) {
+    if (book_.knows(what.iteration))
+        for (const iteration_book::key k : book_.at(what.iteration).blocks) {
+            const iteration_book::held* h = book_.find(k);
+            // The entry may be another block's by now: what no store takes goes when its iteration is complete.
+            if (h == nullptr || h->block.iteration != what.iteration) continue;
+            if (what.client >= 0 && static_cast<int>(h->block.client) != what.client) continue;
+            if (h->buried)
+                ++what.left_out;
+            else
+                what.blocks.push_back(k);
         }
-        book_.pin(k);
-        e.pinned.push_back(k);
+    for (const iteration_book::key k : book_.constants()) {
+        const iteration_book::held* h = book_.find(k);
+        if (h == nullptr || h->buried || h->block.iteration >= what.iteration) continue;
+        if (what.client < 0 || static_cast<int>(h->block.client) == what.client) what.once.push_back(k);
     }
-    pinned_ += e.pinned.size();
+    for (const auto* keys : {&what.blocks, &what.once})
+        for (const iteration_book::key k : *keys) book_.pin(k);
+    pinned_ += what.blocks.size() + what.once.size();
 }
 
-/// One thread is left to the files, however long the actions take; with a single one, files and actions take turns.
-/// What was spilled is in memory only for actions that run.
-void action_queue::begin_waiting() {
+/// To the next action of an event, or to its end. By way of the pool or of a lane: no event ends within run().
+void action_queue::go_on(const std::shared_ptr<entry>& e, bool from_run) {
+    const std::vector<uint32_t>& actions = data_.events[e->what.event_id].action_ids;
+    for (; e->next_action < actions.size(); ++e->next_action) {
+        const uint32_t id = actions[e->next_action];
+        const action& a = data_.actions[id];
+        if (a.run_inline || a.type == "store") continue;
+        if (!a.is_plugin()) {
+            from_run = true;
+            break;
+        }
+        ++e->next_action;
+        // The lane knows the event as long as it is in it.
+        lanes_.run(id, {e, &e->what}, [this, e] { go_on(e, false); });
+        return;
+    }
+    if (!from_run) return finished(*e);
+    lines_waiting_.push_back(e);
+    write_waiting_lines();
+}
+
+/// One thread is left to the files, however long a line takes; with a single one, files and lines take turns.
+void action_queue::write_waiting_lines() {
     const auto at_once = static_cast<size_t>(std::max(1, data_.server.threads - 1));
-    while (!waiting_.empty() && running_ < at_once) {
-        auto next = std::make_shared<entry>(std::move(waiting_.front()));
-        waiting_.pop_front();
-        ++running_;
-        auto views = std::make_shared<std::vector<block_view>>();
-        auto spilled = std::make_shared<std::vector<std::vector<std::byte>>>();
-        for (const iteration_book::key k : next->pinned)
-            if (auto v = held_.view_of(*book_.find(k), *spilled))
-                views->push_back(*v);
-            else
-                ++next->left_out;
-        journal_.add(&run_counts::unseen_blocks, static_cast<int64_t>(next->left_out));
-        const int rank = next->client >= 0 ? book_.rank_of(static_cast<uint32_t>(next->client)) : -1;
-        pool_.submit([this, next, rank, views, spilled] {
-            const auto outcome =
-                runner_.run(data_.events[next->event_id], {next->iteration, rank, *views, next->left_out});
-            inbox_.tell([this, next, outcome] { finished(*next, outcome); });
+    while (!lines_waiting_.empty() && lines_under_way_ < at_once) {
+        const std::shared_ptr<entry> next = std::move(lines_waiting_.front());
+        lines_waiting_.pop_front();
+        ++lines_under_way_;
+        const event& e = data_.events[next->what.event_id];
+        const bool is_over = next->next_action >= e.action_ids.size();
+        if (!is_over) ++next->next_action;
+        const int client = next->what.client;
+        const int rank = client >= 0 ? book_.rank_of(static_cast<uint32_t>(client)) : -1;
+        pool_.submit([this, next, is_over, rank, &e] {
+            if (!is_over)
+                log_("event '" + e.name + "' iteration " + std::to_string(next->what.iteration) +
+                     (rank >= 0 ? " from rank " + std::to_string(rank) : std::string()));
+            inbox_.tell([this, next, is_over] {
+                --lines_under_way_;
+                is_over ? finished(*next) : go_on(next, false);
+                write_waiting_lines();
+            });
         });
     }
 }
 
-void action_queue::finished(const entry& ran, const result<void>& outcome) {
-    --running_;
-    if (!outcome) {
-        journal_.add(&run_counts::failed_actions);
-        journal_.note(outcome.why().message);
-    }
-    pinned_ -= ran.pinned.size();
-    for (const iteration_book::key k : ran.pinned) {
-        book_.unpin(k);
-        held_.give_back_if_done(k);
-    }
-    count_done(ran.client);
+void action_queue::finished(const entry& ran) {
+    --open_;
+    pinned_ -= ran.what.blocks.size() + ran.what.once.size();
+    for (const auto* keys : {&ran.what.blocks, &ran.what.once})
+        for (const iteration_book::key k : *keys) {
+            book_.unpin(k);
+            held_.give_back_if_done(k);
+        }
+    count_done(ran.what.client);
     if (ran.done) ran.done();
-    begin_waiting();
 }
 
 /// Events that come faster than their actions run do not delay the simulation, but somebody should know.
 void action_queue::tell_of_backlog() {
-    const auto now = static_cast<int64_t>(waiting_.size() + job_events_.size());
+    const auto now = static_cast<int64_t>(waiting() + job_events_.size());
     const int64_t most = journal_.counts().waiting_actions;
     if (now < notable || now <= most) return;
     const bool doubled = std::bit_width(static_cast<uint64_t>(now)) > std::bit_width(static_cast<uint64_t>(most));

@@ -1,12 +1,14 @@
 #include "offload/server/event_intake.hpp"
 
+#include <bit>
 #include <span>
 
 namespace halcyon::offload {
 
 event_intake::event_intake(const segment& shared, const model& data, iteration_book& book, client_roster& clients,
                            block_intake& blocks, held_blocks& held, client_signals& signals,
-                           const action_queue& actions, steering& steered, journal& notes, progress_notice& progress)
+                           const action_queue& actions, parameter_values& parameters, steering& steered, journal& notes,
+                           progress_notice& progress)
     : segment_(shared),
       book_(book),
       clients_(clients),
@@ -14,6 +16,7 @@ event_intake::event_intake(const segment& shared, const model& data, iteration_b
       held_(held),
       signals_(signals),
       actions_(actions),
+      parameters_(parameters),
       steering_(steered),
       journal_(notes),
       progress_(progress),
@@ -71,6 +74,9 @@ void event_intake::handle(uint32_t client, const event_record& e) {
                 client, {e.iteration, e.index, static_cast<int32_t>(e.value[0]), absence::cause::uncommitted});
         case event_kind::signal:
             return signals_.take(client, e.index, e.iteration);
+        case event_kind::parameter_set:
+            if (parameters_.set(client, e.index, std::bit_cast<double>(e.value[0]), e.iteration)) return;
+            return give_up(client, "one about a parameter that cannot be");
         case event_kind::end_iteration:
             segment_.page(client).iterations_taken.fetch_add(1, std::memory_order_relaxed);
             journal_.add(phase_record{e.iteration, book_.rank_of(client), e.value[0], e.value[1], e.value[2],
@@ -96,6 +102,7 @@ void event_intake::give_up(uint32_t client, const std::string& why) {
 void event_intake::iteration_ended(uint32_t client, int64_t iteration) {
     if (iteration <= book_.ended_through(client)) return;
     book_.client_ended(client, iteration);
+    parameters_.forget_before(client, book_.next_to_complete() - 1);
     const std::span<written_mark> marks = segment_.written(client);
     for (const auto& [variable, block] : book_.wrote_last(client))
         marks[first_block_[variable] + static_cast<uint32_t>(block)].store(iteration + 1, std::memory_order_relaxed);

@@ -13,6 +13,7 @@
 #include "offload/server/held_blocks.hpp"
 #include "offload/server/iteration_book.hpp"
 #include "offload/server/journal.hpp"
+#include "offload/server/parameter_values.hpp"
 #include "offload/server/progress_notice.hpp"
 #include "offload/server/steering.hpp"
 
@@ -27,7 +28,7 @@ class event_intake {
   public:
     event_intake(const segment& shared, const model& data, iteration_book& book, client_roster& clients,
                  block_intake& blocks, held_blocks& held, client_signals& signals, const action_queue& actions,
-                 steering& steered, journal& notes, progress_notice& progress);
+                 parameter_values& parameters, steering& steered, journal& notes, progress_notice& progress);
 
     /// Takes a bounded number of events of each client, none while the action queue takes none. True: there was one.
     bool pop();
@@ -55,6 +56,7 @@ class event_intake {
     held_blocks& held_;
     client_signals& signals_;
     const action_queue& actions_;
+    parameter_values& parameters_;
     steering& steering_;
     journal& journal_;
     progress_notice& progress_;

@@ -27,6 +27,8 @@ class held_blocks {
     /// What was spilled is read into a new element of `spilled`, which the view points to. Failure (system): its file
     /// does not hold it.
     result<block_view> view_of(const iteration_book::held& h, std::vector<std::vector<std::byte>>& spilled) const;
+    /// Where what the client spilled lies; -1: this process could not take its file.
+    [[nodiscard]] int spill_file_of(uint32_t client) const { return spill_files_.file_of(client); }
     /// Gives back the entry, or only its bytes.
     void give_back(iteration_book::key k, block_state now);
     /// Gives the block back when it is stored, and neither its client, a file nor an action reads it any more.

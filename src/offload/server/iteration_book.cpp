@@ -22,6 +22,10 @@ const iteration_book::held* iteration_book::adopt(const checked_block& b, bool h
     iteration& it = iterations_[b.iteration];
     it.blocks.push_back(k);
     it.bytes += b.shape.bytes;
+    if (h.constant)
+        constants_.insert(k);
+    else
+        constants_.erase(k);
     return &(held_[k] = h);
 }
 
@@ -32,6 +36,7 @@ const iteration_book::held* iteration_book::find(key k) const {
 
 void iteration_book::forget(key k) {
     held_.erase(k);
+    constants_.erase(k);
 }
 
 void iteration_book::unpin(key k) {

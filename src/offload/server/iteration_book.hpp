@@ -104,6 +104,8 @@ class iteration_book {
     [[nodiscard]] bool empty() const { return iterations_.empty(); }
     [[nodiscard]] int64_t next_to_complete() const { return next_; }
     [[nodiscard]] int rank_of(uint32_t client) const { return client_ranks_[client]; }
+    /// Those that outlive their iterations.
+    [[nodiscard]] const std::set<key>& constants() const { return constants_; }
     [[nodiscard]] const std::unordered_map<key, held>& all() const { return held_; }
     [[nodiscard]] const std::map<int64_t, iteration>& iterations() const { return iterations_; }
 
@@ -120,6 +122,7 @@ class iteration_book {
     std::vector<int> client_ranks_;
     std::vector<client_state> clients_;
     std::unordered_map<key, held> held_;
+    std::set<key> constants_;  ///< of these
     std::map<int64_t, iteration> iterations_;
     int64_t next_;
 };

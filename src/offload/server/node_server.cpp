@@ -43,16 +43,15 @@ node_server::node_server(launch l, opened o)
       book_(*data_, document_.client_ranks, journal_.stored_through() + 1),
       held_(segment_, *data_, book_, clients_, spill_files_, journal_, progress_),
       pending_(data_->stores.size()),
-      actions_(
-          segment_, *data_,
-          {{records_directory(*data_, document_.directory), document_.node, document_.nodes, log_}, generation_, l.job},
-          book_, held_, pending_, journal_, inbox_, pool_),
+      parameters_(segment_, *data_),
+      actions_(segment_, *data_, {log_, l.job}, book_, held_, parameters_, pending_, journal_, inbox_, pool_),
       signals_(segment_, *data_, book_, actions_, journal_),
       blocks_(segment_, *data_, generation_, book_, held_, spill_files_, journal_, losses_),
       steering_(segment_, *data_, document_, clients_, journal_, log_),
-      events_(segment_, *data_, book_, clients_, blocks_, held_, signals_, actions_, steering_, journal_, progress_),
+      events_(segment_, *data_, book_, clients_, blocks_, held_, signals_, actions_, parameters_, steering_, journal_,
+              progress_),
       takeover_(segment_, *data_, generation_, book_, clients_, spill_files_, held_, blocks_, signals_, events_,
-                actions_, journal_, progress_),
+                parameters_, journal_, progress_),
       turns_(std::move(l.turns)),
       found_(std::move(l.found)),
       view_(*data_, document_.node, document_.nodes, *output_, journal_, inbox_, pool_),
@@ -64,7 +63,8 @@ node_server::node_server(launch l, opened o)
                 sharing_, *output_, journal_, pool_),
       durability_(segment_, *data_, book_, *output_, journal_, losses_, progress_, inbox_, pool_),
       pool_(data_->server.threads),
-      world_(std::move(o.world)) {}
+      world_(std::move(o.world)),
+      plugins_(std::move(l.plugins)) {}
 
 result<std::unique_ptr<node_server>> node_server::start(launch l) {
     if (auto possible = world_membership::check(l.data, l.job, l.files, l.generation > 1); !possible)
@@ -78,7 +78,7 @@ result<std::unique_ptr<node_server>> node_server::start(launch l) {
     if (!l.turns) l.turns = turns_of(*data, l.document);
     std::unique_ptr<node_server> s(
         new node_server(std::move(l), {std::move(data), std::move(*records), std::move(*output), std::move(world)}));
-    if (auto loaded = s->actions_.load_modules(s->document_.directory); !loaded) return loaded.why();
+    if (auto begun = s->begin_plugins(); !begun) return begun.why();
     if (s->generation_ > 1)
         s->takeover_.run();
     else
@@ -88,6 +88,17 @@ result<std::unique_ptr<node_server>> node_server::start(launch l) {
     for (const std::string& remark : s->turns_->take_remarks()) s->journal_.note(remark);
     s->journal_.save();
     return s;
+}
+
+result<void> node_server::begin_plugins() {
+    plugin_host::surroundings where;
+    where.data = data_.get();
+    where.document = &document_;
+    where.directory = records_directory(*data_, document_.directory);
+    where.segment = segment_.fd();
+    where.first = generation_ == 1;
+    where.log = [this](const std::string& text) { static_cast<void>(log_(text)); };
+    return actions_.begin_plugins(plugins_.get(), std::move(where));
 }
 
 void node_server::warn_of_configuration() {
@@ -245,6 +256,7 @@ bool node_server::come_to_rest() {
     if (!world_.finish(actions_.job_events_taken())) return false;
     steering_.end();
     found_.reset();
+    end_plugins();
     losses_.look_for_files(*output_);
     output_->remove_halves_of(dead_writers());
     result<void> saved = journal_.save_last(output_->ended_short());
@@ -255,6 +267,16 @@ bool node_server::come_to_rest() {
     segment_.header().state.store(server_state::drained, std::memory_order_release);
     segment_.announce_progress();
     return true;
+}
+
+void node_server::end_plugins() {
+    if (!plugins_) return;
+    std::vector<std::string> said;
+    at_length(server_act::ending_plugins, [&] { said = plugins_->finish(); });
+    for (const std::string& s : said) {
+        journal_.add(&run_counts::failed_actions);
+        journal_.note(s);
+    }
 }
 
 void node_server::show_at_end(bool of_all) {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/turn.hpp"
+#include "offload/actions/plugin_host.hpp"
 #include "offload/output/output_writer.hpp"
 #include "offload/output/run_records.hpp"
 #include "offload/output/socket_file.hpp"
@@ -31,6 +32,7 @@
 #include "offload/server/journal.hpp"
 #include "offload/server/loss_report.hpp"
 #include "offload/server/output_schedule.hpp"
+#include "offload/server/parameter_values.hpp"
 #include "offload/server/pending_iterations.hpp"
 #include "offload/server/progress_notice.hpp"
 #include "offload/server/settlement.hpp"
@@ -61,6 +63,7 @@ class node_server {
         connections* peers = nullptr;
         journal::log_function log;
         job_events* job = nullptr;      ///< how servers of a server world agree; null: started one by one
+        std::unique_ptr<plugin_host> plugins;  ///< what runs plugins; null: nothing does
         shared_files* files = nullptr;  ///< files that they write together; null as above
         /// When files may be stored; null: as far as this follows from the configuration alone.
         std::unique_ptr<turn> turns;
@@ -89,6 +92,7 @@ class node_server {
     };
     node_server(launch l, opened o);
 
+    result<void> begin_plugins();
     void warn_of_configuration();
     bool work_once();
     void restate();
@@ -98,6 +102,7 @@ class node_server {
     bool wind_up();
     bool come_to_rest();
     void show_at_end(bool of_all);
+    void end_plugins();
     [[nodiscard]] std::set<std::string> dead_writers() const;
     void at_length(server_act act, const std::function<void()>& work);
 
@@ -120,6 +125,7 @@ class node_server {
     iteration_book book_;
     held_blocks held_;
     pending_iterations pending_;
+    parameter_values parameters_;
     action_queue actions_;
     client_signals signals_;
     block_intake blocks_;
@@ -138,7 +144,8 @@ class node_server {
     durability durability_;
     // The parts above refer to the pool, but use it only while the server lives.
     worker_pool pool_;        ///< joined before anything its jobs use is gone
-    world_membership world_;  ///< last: the other servers call no part that is gone
+    world_membership world_;  ///< the other servers call no part that is gone
+    std::unique_ptr<plugin_host> plugins_;  ///< last: it tells no part that is gone
 };
 
 }  // namespace halcyon::offload

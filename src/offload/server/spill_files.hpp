@@ -25,6 +25,8 @@ class spill_files {
     /// Blocks that were spilled can be stored only once their clients have brought their files to this server.
     [[nodiscard]] bool are_here(const client_roster& clients) const;
 
+    /// -1: there is none.
+    [[nodiscard]] int file_of(uint32_t client) const { return files_[client].get(); }
     /// The bytes of a block. Failure (system): the file does not hold them.
     [[nodiscard]] result<std::vector<std::byte>> read(const checked_block& b) const;
     /// Gives the block's room in the file back to the file system.

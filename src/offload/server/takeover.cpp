@@ -15,7 +15,7 @@ constexpr int64_t most_iterations_ahead = 1'000'000;
 
 takeover::takeover(const segment& shared, const model& data, uint32_t generation, iteration_book& book,
                    client_roster& clients, spill_files& spilled, held_blocks& held, block_intake& blocks,
-                   client_signals& signals, event_intake& events, action_queue& actions, journal& notes,
+                   client_signals& signals, event_intake& events, parameter_values& parameters, journal& notes,
                    progress_notice& progress)
     : segment_(shared),
       data_(data),
@@ -27,14 +27,13 @@ takeover::takeover(const segment& shared, const model& data, uint32_t generation
       blocks_(blocks),
       signals_(signals),
       events_(events),
-      actions_(actions),
+      parameters_(parameters),
       journal_(notes),
       progress_(progress) {}
 
 void takeover::run() {
     journal_.resume();
     const int64_t stored = journal_.stored_through();
-    actions_.put_aside_what_ended_the_last_server();
     for (uint32_t c = 0; c < clients_.size(); ++c) {
         const client_page& page = segment_.page(c);
         journal_.add(&run_counts::lost_signals, static_cast<int64_t>(signals_.give_up(c)));
@@ -48,6 +47,7 @@ void takeover::run() {
         segment_.absences(c).for_each(segment_.geometry().absence_slots, [&](const absence& a) {
             if (a.iteration > stored && a.iteration <= ended + 1) blocks_.note_absent(c, a);
         });
+        parameters_.resume(c);
         events_.iteration_ended(c, ended);
         remember_last_iteration(c);
         if (page.dead.load(std::memory_order_acquire) != 0) events_.died_before(c);

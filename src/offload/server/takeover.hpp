@@ -4,7 +4,6 @@
 
 #include "offload/model/model.hpp"
 #include "offload/segment/segment.hpp"
-#include "offload/server/action_queue.hpp"
 #include "offload/server/block_intake.hpp"
 #include "offload/server/client_roster.hpp"
 #include "offload/server/client_signals.hpp"
@@ -12,6 +11,7 @@
 #include "offload/server/held_blocks.hpp"
 #include "offload/server/iteration_book.hpp"
 #include "offload/server/journal.hpp"
+#include "offload/server/parameter_values.hpp"
 #include "offload/server/progress_notice.hpp"
 #include "offload/server/spill_files.hpp"
 
@@ -26,7 +26,7 @@ class takeover {
   public:
     takeover(const segment& shared, const model& data, uint32_t generation, iteration_book& book,
              client_roster& clients, spill_files& spilled, held_blocks& held, block_intake& blocks,
-             client_signals& signals, event_intake& events, action_queue& actions, journal& notes,
+             client_signals& signals, event_intake& events, parameter_values& parameters, journal& notes,
              progress_notice& progress);
 
     void run();
@@ -48,7 +48,7 @@ class takeover {
     block_intake& blocks_;
     client_signals& signals_;
     event_intake& events_;
-    action_queue& actions_;
+    parameter_values& parameters_;
     journal& journal_;
     progress_notice& progress_;
 };

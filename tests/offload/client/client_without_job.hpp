@@ -76,6 +76,7 @@ class noted_fallback final : public fallback_writer {
         lost_phases += phases;
         return {};
     }
+    void run_plugins(const plugin_run&) override {}
     result<void> count_policies(const policy_counts& of_client) override {
         policies += of_client;
         return {};

@@ -27,7 +27,7 @@ TEST(configuration_error, a_misspelt_key_names_the_right_one) {
     EXPECT_EQ(
         refusal(with_head("resource: {}\n")),
         "cloud.yaml:3: resource: unknown key; did you mean 'resources'?; known keys: actions, close, data, events, "
-        "halcyon, inline, parameters, resources, simulation, stores");
+        "halcyon, inline, parameters, resources, simulation, stores, time");
     EXPECT_EQ(refusal(with_variables("    theta:\n      layout: grid\n      units: K\n")),
               "cloud.yaml:9: data.variables.theta.units: unknown key; did you mean 'unit'?; known keys: "
               "blocks-per-client, centering, compression, description, layout, mesh, place, precision, store, "
@@ -293,6 +293,20 @@ TEST(configuration_error, actions_have_the_keys_of_their_type) {
               "cloud.yaml:3: actions.a.store: belongs to type store, but this action is of type log");
     EXPECT_EQ(refusal(with_head("actions: {a: {type: module, module: m.so}}\n")),
               "cloud.yaml:3: actions.a: an action of type module needs 'module' and 'function'");
+    EXPECT_EQ(refusal(with_head("actions: {a: {type: log, timeout: 2 s}}\n")),
+              "cloud.yaml:3: actions.a.timeout: belongs to type module, but this action is of type log");
+    EXPECT_EQ(
+        refusal(with_head("actions: {a: {type: module, module: m.so, function: f, inline: true, memory: 1 GiB}}\n")),
+        "cloud.yaml:3: actions.a.memory: is for a plugin in a process of its own, and this one has 'inline: true'");
+    EXPECT_EQ(refusal(with_head("actions: {a: {type: module, module: m.so, function: f, timeout: 1 ms}}\n")),
+              "cloud.yaml:3: actions.a.timeout: '1 ms' is too short for a plugin to start in; at least 100 ms");
+    EXPECT_EQ(refusal(with_head("actions: {a: {type: module, module: m.so, function: f, memory: 1 MiB}}\n")),
+              "cloud.yaml:3: actions.a.memory: '1 MiB' is too little for any process; at least 16 MiB");
+    EXPECT_EQ(refusal(with_head("events: {e: {actions: [a], scope: job}}\n"
+                                "actions: {a: {type: module, module: m.so, function: f, inline: true}}\n")),
+              "cloud.yaml:3: events.e.scope: 'job' needs servers, and action 'a' has inline: true");
+    EXPECT_EQ(refusal(with_head("time: now\nparameters: {t: 0}\n")),
+              "cloud.yaml:3: time: no parameter 'now'; known parameters: t");
     EXPECT_EQ(refusal(with_head("actions: {a: {type: store}}\n")),
               "cloud.yaml:3: actions.a: there is no store to store into");
     EXPECT_EQ(refusal(with_head("actions: {a: {type: store}}\nstores: {one: {path: a}, two: {path: b}}\n")),

@@ -47,6 +47,11 @@ TEST(configuration, every_key_reaches_the_model) {
     EXPECT_EQ(m.actions[2].module, "./libmine.so");
     EXPECT_EQ(m.actions[2].function, "f");
     EXPECT_EQ(m.actions[2].options, (std::map<std::string, std::string>{{"k", "v"}, {"depth", "3"}, {"fast", "true"}}));
+    EXPECT_EQ(m.actions[2].timeout, std::chrono::seconds(5));
+    EXPECT_EQ(m.actions[2].memory_bytes, int64_t{1} << 30);
+    EXPECT_EQ(m.actions[2].retries, 2);
+    EXPECT_FALSE(m.actions[2].run_inline);
+    EXPECT_EQ(m.parameters[m.time_parameter.value()].name, "n");
     EXPECT_EQ(m.meshes[2].cell_sizes, "sizes");
     EXPECT_EQ(m.meshes[0].coordinates, (std::vector<std::string>{"z", "y", "x"}));
     EXPECT_EQ(m.curves[0].y, "fields/mean");

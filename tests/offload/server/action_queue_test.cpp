@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "parts_of_a_server.hpp"
+#include "plugins_in_threads.hpp"
 
 namespace halcyon::offload {
 namespace {
@@ -39,7 +40,7 @@ class the_action_queue : public ::testing::Test {
 
     ~the_action_queue() override {
         open();
-        parts.finish();
+        finish();
     }
     void open() const { std::ofstream(gate_.file("go")) << "go"; }
     static std::string configuration(const std::string& until) {
@@ -51,6 +52,17 @@ class the_action_queue : public ::testing::Test {
                until +
                "}}}\n"
                "resources: {server: {threads: 3}}\n";
+    }
+    void begin_plugins() {
+        plugin_host::surroundings where;
+        where.data = &parts.data;
+        where.directory = parts.folder.path().string();
+        ASSERT_TRUE(queue.begin_plugins(&plugins, where).ok());
+    }
+    /// Until no action waits or runs.
+    void finish() {
+        parts.finish();
+        while (!queue.empty()) parts.finish();
     }
     uint64_t signals_done(uint32_t client) const { return parts.shared.page(client).signals_done.load(); }
     /// What each run of `look` saw.
@@ -67,18 +79,14 @@ class the_action_queue : public ::testing::Test {
     tests::temporary_folder gate_;
     testing::parts_of_a_server parts{configuration(gate_.file("go")), 2};
     job_of_two_servers job;
+    parameter_values parameters{parts.shared, parts.data};
     action_queue queue{
-        parts.shared,
-        parts.data,
-        {{parts.folder.path().string(), 0, 2, [this](const std::string& line) { static_cast<void>(parts.say(line)); }},
-         1,
-         &job},
-        parts.book,
-        parts.held,
-        parts.pending,
-        parts.notes,
-        parts.news,
+        parts.shared,  parts.data,  {[this](const std::string& line) { static_cast<void>(parts.say(line)); }, &job},
+        parts.book,    parts.held,  parameters,
+        parts.pending, parts.notes, parts.news,
         parts.pool};
+    /// Last: it tells the queue.
+    testing::plugins_in_threads plugins{parts.shared};
 };
 
 TEST_F(the_action_queue, runs_events_in_the_order_in_which_they_came) {
@@ -91,7 +99,7 @@ TEST_F(the_action_queue, runs_events_in_the_order_in_which_they_came) {
     }
     EXPECT_TRUE(parts.log("event").empty());
     EXPECT_FALSE(queue.empty());
-    parts.finish();
+    finish();
     EXPECT_EQ(parts.log("event"), expected);
     EXPECT_TRUE(queue.empty());
     EXPECT_EQ(signals_done(0), 20U);
@@ -102,7 +110,7 @@ TEST_F(the_action_queue, calls_done_after_the_actions) {
     std::vector<std::string> said_before;
     queue.run(say, 7, -1, [&] { said_before = parts.log("event"); });
     EXPECT_TRUE(said_before.empty());
-    parts.finish();
+    finish();
     EXPECT_EQ(said_before, std::vector{line_of("say", 7)});
     EXPECT_EQ(signals_done(0) + signals_done(1), 0U) << "no client raised it";
 }
@@ -119,13 +127,13 @@ TEST_F(the_action_queue, takes_no_events_while_it_is_full_and_says_so_once) {
     queue.run(say, 0, 0);
     EXPECT_EQ(parts.log(full).size(), 1U);
     EXPECT_EQ(parts.notes.counts().waiting_actions, static_cast<int64_t>(action_queue::most_waiting) + 1);
-    parts.finish();
+    finish();
     EXPECT_TRUE(queue.takes_events());
     EXPECT_EQ(parts.log("event").size(), action_queue::most_waiting + 3);
 }
 
 TEST_F(the_action_queue, keeps_blocks_until_the_actions_that_read_them_have_run) {
-    ASSERT_TRUE(queue.load_modules(parts.folder.path().string()).ok());
+    begin_plugins();
     const auto k = parts.hand_over(0, 0, 0);
     *reinterpret_cast<float*>(parts.shared.bytes_at(parts.entry(0, 0).location)) = 2.5F;
     queue.run(look, 0, -1);
@@ -134,43 +142,75 @@ TEST_F(the_action_queue, keeps_blocks_until_the_actions_that_read_them_have_run)
     parts.held.give_back_if_done(k);
     EXPECT_EQ(parts.entry(0, 0).state.load(), block_state::servers);
     open();
-    parts.finish();
+    finish();
     EXPECT_EQ(looks(), std::vector<std::string>{"1 2.5"});
     EXPECT_EQ(parts.entry(0, 0).state.load(), block_state::free);
     EXPECT_EQ(parts.book.find(k), nullptr);
 }
 
 TEST_F(the_action_queue, shows_an_event_the_blocks_of_its_raiser_and_iteration) {
-    ASSERT_TRUE(queue.load_modules(parts.folder.path().string()).ok());
+    begin_plugins();
     open();
     parts.hand_over(0, 0, 0);
     parts.hand_over(1, 0, 0);
     parts.hand_over(1, 1, 1);
     queue.run(look, 0, 1);
     queue.run(look, 0, -1);
-    parts.finish();
+    finish();
     EXPECT_EQ(looks(), (std::vector<std::string>{"1 0", "2 0"}));
 }
 
 TEST_F(the_action_queue, counts_blocks_whose_bytes_are_gone) {
-    ASSERT_TRUE(queue.load_modules(parts.folder.path().string()).ok());
+    begin_plugins();
     open();
     const auto buried = parts.hand_over(0, 0, 0);
     parts.hand_over(1, 0, 0);
     parts.book.bury(buried);
     queue.run(look, 0, -1);
-    parts.finish();
+    finish();
     EXPECT_EQ(looks(), std::vector<std::string>{"1 0"});
     EXPECT_EQ(parts.notes.counts().unseen_blocks, 1);
 }
 
 TEST_F(the_action_queue, gives_blocks_back_when_an_action_fails) {
+    begin_plugins();
+    plugins.foretold = {{plugin_host::outcome::kind::failed, "it failed", {}, 0}};
     const auto k = parts.hand_over(0, 0, 0);
-    queue.run(look, 0, 0);  // its module is not loaded
-    parts.finish();
+    queue.run(look, 0, 0);
+    finish();
     EXPECT_EQ(parts.notes.counts().failed_actions, 1);
+    EXPECT_EQ(parts.notes.counts().ended_plugins, 0);
     EXPECT_EQ(parts.book.find(k)->pins, 0);
     EXPECT_EQ(signals_done(0), 1U);
+}
+
+TEST_F(the_action_queue, puts_a_plugin_aside_that_ends_its_process_too_often_in_a_row) {
+    using kind = plugin_host::outcome::kind;
+    begin_plugins();
+    const auto k = parts.hand_over(0, 0, 0);
+    plugins.foretold = {{kind::ended, "it crashed", {}, 0},       {kind::not_started, "no process", {}, 0},
+                        {kind::failed, "it failed", {}, 0},       {kind::ended, "it crashed", {}, 0},
+                        {kind::not_started, "no process", {}, 0}, {kind::ended, "it hung", {}, 0}};
+    for (int i = 0; i < 9; ++i) queue.run(look, 0, 0);
+    finish();
+    EXPECT_TRUE(plugins.foretold.empty());
+    EXPECT_EQ(parts.notes.counts().failed_actions, 6);
+    EXPECT_EQ(parts.notes.counts().ended_plugins, 5);
+    EXPECT_EQ(parts.notes.counts().plugins_aside, 1);
+    EXPECT_EQ(parts.notes.counts().skipped_actions, 3);
+    EXPECT_EQ(parts.log("action 'gated' is not run any more").size(), 1U);
+    EXPECT_EQ(parts.book.find(k)->pins, 0);
+    EXPECT_EQ(signals_done(0), 9U);
+}
+
+TEST_F(the_action_queue, raises_what_a_plugin_raised_after_its_run) {
+    begin_plugins();
+    queue.join_job(2);
+    plugins.foretold = {{plugin_host::outcome::kind::done, "", {agree, agree}, 0}};
+    queue.run(look, 4, 0);
+    finish();
+    ASSERT_EQ(job.raised_events().size(), 2U);
+    EXPECT_EQ(job.raised_events()[1].iteration, 4);
 }
 
 TEST_F(the_action_queue, runs_events_of_the_job_one_by_one_in_the_common_order) {
@@ -183,7 +223,7 @@ TEST_F(the_action_queue, runs_events_of_the_job_one_by_one_in_the_common_order) 
     job.deliver(agree, 5, true);
     parts.news.read();
     EXPECT_EQ(parts.pool.outstanding(), 2U) << "the gate and the first event: the second waits for its end";
-    parts.finish();
+    finish();
     EXPECT_EQ(parts.log("event"), (std::vector{line_of("agree", 3), line_of("agree", 5)}));
     EXPECT_EQ(queue.job_events_taken(), 2);
     EXPECT_EQ(signals_done(1), 1U) << "only its own event";

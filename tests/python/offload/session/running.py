@@ -171,7 +171,7 @@ class Case:
     def server_process(self, writer: str = "n0000") -> int:
         """Process id of the newest server of a node, from its log."""
         log = (self.output / f"server-{writer}.log").read_text()
-        return int(log.rsplit("process ", 1)[1].split(",")[0])
+        return int(log.rsplit(", process ", 1)[1].split(",")[0])
 
 
 @contextmanager

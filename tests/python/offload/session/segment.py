@@ -13,7 +13,7 @@ FIRST_RING = 2 * PAGES
 TENURE = 24
 """Where its word lies; the lowest byte is the phase."""
 ABANDONED = 3
-STORED_THROUGH = 456
+STORED_THROUGH = 520
 """The last iteration such that it and all before it are stored and counted."""
 
 
@@ -27,6 +27,7 @@ class Word(Enum):
     SPILLED_BLOCKS = (88, "<Q")
     INLINED_BLOCKS = (104, "<Q")
     SIGNALS_TAKEN = (128, "<Q")
+    SIGNALS_DONE = (136, "<Q")
 
 
 def segment_of(process: int) -> Path:

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import sanitizers
+from plugins import faulty
 from running import BUILDS, Case, check_complete, expected_block, finish, wait_for
 
 MODULE = """\
@@ -241,18 +242,20 @@ def test_waiting_actions_see_their_blocks_whatever_comes_after(openmpi_case: Cas
 
 
 def most_that_waited(case: Case, signals: int) -> int:
-    """How many actions waited at once in a run whose events fill the server's queue before any action ends."""
+    """How many actions waited at once in a run whose events fill the server's queue before any action ends: of a plugin
+    that ends its process then, and is put aside."""
     case.ranks = 1
-    case.configure(events=gated_events(case))
+    case.configure(events=faulty(case, f"do: abort, until: {case.directory / 'go'}", keys=", retries: 1"))
     run = case.start("iterations=1", "signal=each", f"signals={signals}")
     log = case.output / "server-n0000.log"
     wait_for(lambda: log.exists() and "no event is taken" in log.read_text(), what="the queue is full")
     (case.directory / "go").touch()
     outcome = finish(run)
     assert outcome.status == 0, outcome.text
-    assert len(gated(case)) == signals
+    counts = case.counts()
+    assert (counts["failed_actions"], counts["skipped_actions"]) == (1, signals - 1)
     check_complete(case, 1)
-    return int(case.counts()["waiting_actions"])
+    return int(counts["waiting_actions"])
 
 
 def test_a_queue_of_actions_ends_somewhere(openmpi_case: Case) -> None:

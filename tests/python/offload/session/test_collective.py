@@ -214,7 +214,7 @@ def test_a_server_of_two_nodes_killed_at_any_moment_loses_nothing(two_nodes: Two
 
 
 def pid_in(log: str) -> int:
-    return int(log.rsplit("process ", 1)[1].split(",")[0]) if "process " in log else 0
+    return int(log.rsplit(", process ", 1)[1].split(",")[0]) if ", process " in log else 0
 
 
 def test_a_full_disk_is_said_and_counted_and_what_was_stored_stays(openmpi_case: Case) -> None:

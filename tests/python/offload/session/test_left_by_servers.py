@@ -15,12 +15,6 @@ AHEAD = 8
 """Iterations that rank 0 is ahead of rank 1, of which the buffer holds two."""
 ITERATIONS = AHEAD + 4
 
-CRASHING = """\
-events:
-  each: {{actions: [crash], scope: client}}
-actions:
-  crash: {{type: module, module: {module}, function: crashing_action}}"""
-
 
 def start_ahead(case: Case, when_full: str, max_restarts: int) -> "subprocess.Popen[str]":
     """A run in which rank 0 stands at a gate, all that it could hand over accepted, and rank 1 has not begun."""
@@ -141,25 +135,3 @@ def test_what_policies_do_before_a_rank_knows_that_there_is_no_server_counts(
     missing = recorded_missing(openmpi_case)
     assert total(openmpi_case, "missing_blocks") == len(missing)
     assert len(set(check_values(openmpi_case)) | missing) == 20 * 2
-
-
-@pytest.mark.parametrize("max_restarts", [0, 2])
-def test_a_module_that_ends_its_server_is_not_run_again(openmpi_case: Case, max_restarts: int) -> None:
-    """Neither by the next server nor by the ranks, which would end as well."""
-    module = BUILDS["openmpi"] / "tests/libcrashing_action.so"
-    openmpi_case.configure(events=CRASHING.format(module=module), server=f"max-restarts: {max_restarts}")
-    run = openmpi_case.start("iterations=12", "signal=each", openmpi_case.gates(6))
-    log = openmpi_case.output / "server-n0000.log"
-    if max_restarts > 0:
-        wait_for(lambda: log.exists() and "took over" in log.read_text(), what="the second server")
-    else:
-        wait_for(log.exists, what="the server")
-        wait_for(lambda: is_abandoned(processes_of(run)[0]), what="the clients know that there is no server")
-    openmpi_case.open_gate(6)
-    outcome = finish(run)
-    assert outcome.status == 0, outcome.text
-    check_complete(openmpi_case, 12)
-    assert total(openmpi_case, "failed_actions") > 0
-    if max_restarts > 0:
-        assert openmpi_case.counts()["server_restarts"] == 1
-        assert "is not run any more" in log.read_text()

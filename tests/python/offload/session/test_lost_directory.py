@@ -80,7 +80,7 @@ def test_a_log_that_is_lost_for_good_is_said_in_the_counts(openmpi_case: Case) -
     openmpi_case.configure(server=f"log-directory: {logs}")
     run = openmpi_case.start("iterations=8", openmpi_case.gates(4))
     openmpi_case.wait_at_gate(4)
-    server = int((logs / "server-n0000.log").read_text().rsplit("process ", 1)[1].split(",")[0])
+    server = int((logs / "server-n0000.log").read_text().rsplit(", process ", 1)[1].split(",")[0])
     shutil.rmtree(logs)
     logs.touch()
     stop_server(server)  # the next one has something to say
