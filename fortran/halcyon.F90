@@ -17,8 +17,8 @@ module halcyon
     private
 
     public :: halcyon_session, halcyon_stats_t, halcyon_forecast_t, halcyon_expected_access
-    public :: halcyon_open, halcyon_close, halcyon_set_parameter, halcyon_write, halcyon_alloc, halcyon_commit, &
-              halcyon_clear, halcyon_signal, halcyon_end_iteration, halcyon_wait, halcyon_stats, &
+    public :: halcyon_open, halcyon_close, halcyon_set_parameter, halcyon_get_parameter, halcyon_write, halcyon_alloc, &
+              halcyon_commit, halcyon_clear, halcyon_signal, halcyon_end_iteration, halcyon_wait, halcyon_stats, &
               halcyon_forecast, halcyon_forecast_window, halcyon_error_message, halcyon_version
 
     integer, parameter, public :: HALCYON_OK = 0, HALCYON_ERROR_CONFIG = 1, HALCYON_ERROR_USAGE = 2, &
@@ -101,6 +101,12 @@ module halcyon
         module procedure set_parameter_real32, set_parameter_real64, set_parameter_int32, set_parameter_int64
     end interface
 
+    !> halcyon_get_parameter(h, name, value [, ierr]): the value that a parameter of the configuration has now.
+    !> Errors: usage (halcyon_get_parameter).
+    interface halcyon_get_parameter
+        module procedure get_parameter_real32, get_parameter_real64
+    end interface
+
     !> halcyon_alloc(h, variable, pointer [, shape] [, block] [, ierr]): associates the pointer with the block.
     !> Errors: config, usage, system, unavailable (halcyon_alloc).
     interface halcyon_alloc
@@ -129,6 +135,12 @@ module halcyon
             type(c_ptr), value :: h
             character(kind=c_char), intent(in) :: name(*)
             real(c_double), value :: val
+        end function
+        integer(c_int) function c_get_parameter(h, name, val) bind(c, name="halcyon_get_parameter")
+            import
+            type(c_ptr), value :: h
+            character(kind=c_char), intent(in) :: name(*)
+            real(c_double), intent(inout) :: val
         end function
         integer(c_int) function c_write(h, variable, block, array) bind(c, name="halcyon_fortran_write")
             import
@@ -264,6 +276,27 @@ contains
         integer, intent(out), optional :: ierr
 
         call set_parameter_real64(h, name, real(value, real64), ierr)
+    end subroutine
+
+    subroutine get_parameter_real64(h, name, value, ierr)
+        type(halcyon_session), intent(in) :: h
+        character(*), intent(in) :: name
+        real(real64), intent(inout) :: value
+        integer, intent(out), optional :: ierr
+
+        call conclude(c_get_parameter(h%handle, c_string(name), value), ierr)
+    end subroutine
+
+    subroutine get_parameter_real32(h, name, value, ierr)
+        type(halcyon_session), intent(in) :: h
+        character(*), intent(in) :: name
+        real(real32), intent(inout) :: value
+        integer, intent(out), optional :: ierr
+        real(real64) :: found
+
+        found = value
+        call get_parameter_real64(h, name, found, ierr)
+        value = real(found, real32)
     end subroutine
 
     !> Copies this client's block of `variable` into shared memory; `array` may be reused on return.

@@ -22,6 +22,7 @@ from halcyon.testbed.place import HOME, mount_point
 MOUNTED_S = 10.0
 RATES = ("perceived_mpi", "effective_mpi", "perceived_posix", "effective_posix")
 _FUSE = HOME / "fuse"
+_DROP_CACHES = Path("/proc/sys/vm/drop_caches")
 
 
 class Measuring:
@@ -42,6 +43,8 @@ class Measuring:
             self._mount()
         folder = self._folder_to_read(key) if key.reads else self._new_folder(key)
         wanted = {"do": "read", "shift": 1} if key.reads else {"sync": int(key.durable)}
+        if key.reads:
+            _DROP_CACHES.write_text("3")  # mounts keep pages of the runs before
         try:
             with tempfile.TemporaryDirectory() as recorded:
                 place = prepare([PATTERNS[key.pattern].app], ["trace"], Path(recorded) / "run")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Why logs win (Wright 2014, chapter 5): N-N, N-M, N-1, and the writers of BT-IO's and FLASH-IO's kind, four ranks on a
 test bed, plainly and with `--log`; each durable (synced within the time) and cached; and the files read back on as many
-and on fewer hosts, through the library and through `halcyon mount`: 85 minutes.
+and on fewer hosts, through the library and through `halcyon mount`: 20 minutes.
 
 Runs are kept in bench/study/logs/patterns.jsonl, beside the pictures; the same command goes on where it was ended. Each
 run is traced, with and without logs alike. To try it on a busy machine with a fifth of the data:
@@ -44,7 +44,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--smaller", type=float, default=1.0, help="so many times less data; other work may go on")
     parser.add_argument("--repeat", type=int, default=REPEAT, help="runs of each kind")
-    parser.add_argument("--minutes", type=float, default=85.0, help="after them, no run begins")
+    parser.add_argument("--minutes", type=float, default=60.0, help="after them, no run begins")
     parser.add_argument("--only", help="patterns whose names begin so, for trials")
     parser.add_argument("--page", action="store_true", help="print what is there as tables, and measure nothing")
     root = Path(os.environ.get("HALCYON_ROOT", Path(__file__).resolve().parents[2]))

@@ -145,10 +145,17 @@ typedef struct halcyon_forecast_t {
 
 /** Sets a parameter for the next halcyon_open of this process, whether that succeeds or not (handle NULL), or, for a
  * parameter declared `mutable` in the configuration, from now on for this client's blocks. Collective agreement is not
- * needed: extents and offsets of blocks are evaluated per client. Blocks: never.
+ * needed: extents and offsets of blocks are evaluated per client. A `steerable` parameter gets the value of rank 0 on all
+ * ranks at the end of the iteration. Blocks: never.
  * @retval HALCYON_ERROR_USAGE with a handle: no such parameter, or not mutable; the value is not finite, or outside the
  * parameter's bounds. With handle NULL, halcyon_open reports these. */
 HALCYON_API int halcyon_set_parameter(halcyon_handle h, const char* name, double value);
+
+/** Gives the value that a parameter of the configuration has now on this client. For a parameter declared `steerable`,
+ * that is the same on all ranks between two ends of an iteration, unless the program sets it on some of them only.
+ * Blocks: never.
+ * @retval HALCYON_ERROR_USAGE no such parameter */
+HALCYON_API int halcyon_get_parameter(halcyon_handle h, const char* name, double* value);
 
 /** Collective over `comm`: reads the configuration on rank 0, starts (or finds) the server of each node, maps the
  * segment and touches its pages. Fails on all ranks alike, with rank and host in the message; then *h is NULL. A rank
@@ -241,8 +248,14 @@ HALCYON_API int halcyon_signal(halcyon_handle h, const char* event);
 /** Ends this client's iteration: nothing more will come for it. The node's iteration is complete when every live
  * client ended it. Blocks: while this client's event ring is full; with `inline: true`, or when no server is left,
  * while this client writes the file that the iteration completes.
- * @retval HALCYON_ERROR_SYSTEM without a server: the file cannot be written, and its blocks are lost; the iteration is
- * over all the same
+ *
+ * With `steerable` parameters in the configuration the call is collective over the communicator of open, and also blocks
+ * until rank 0 has called it: all ranks then have the values of rank 0, which has taken over what users asked for by
+ * `halcyon steer`. The values that the end of iteration n gives hold from iteration n + 1 on. The call uses MPI, on a
+ * communicator of its own: with MPI_THREAD_FUNNELED, call it from the main thread. It takes part whatever it returns.
+ * After MPI_Finalize, or when rank 0 has closed its session, the values stay as they are.
+ * @retval HALCYON_ERROR_SYSTEM without a server: the file cannot be written, and its blocks are lost; with steerable
+ * parameters: MPI failed, and the values stay as they are. The iteration is over all the same
  * @retval HALCYON_ERROR_UNAVAILABLE the server took this client for dead, and stores no more of it; the iteration stays
  * open */
 HALCYON_API int halcyon_end_iteration(halcyon_handle h);

@@ -227,7 +227,7 @@ class session {
     /// Raises an event of the configuration.
     /// Errors: usage, system, unavailable (halcyon_signal).
     void signal(name event) { detail::check(halcyon_signal(live().handle, event)); }
-    /// Nothing more will come for the open iteration.
+    /// Nothing more will come for the open iteration. Collective where parameters are `steerable`.
     /// Errors: system, unavailable (halcyon_end_iteration).
     void end_iteration() { detail::check(halcyon_end_iteration(live().handle)); }
     /// Waits until the node's iterations up to `iteration` have reached `until`.
@@ -239,6 +239,13 @@ class session {
     /// Errors: usage (halcyon_set_parameter).
     void set_parameter(name parameter, double value) {
         detail::check(halcyon_set_parameter(live().handle, parameter, value));
+    }
+    /// The value that a parameter of the configuration has now.
+    /// Errors: usage (halcyon_get_parameter).
+    [[nodiscard]] double get_parameter(name parameter) const {
+        double value = 0;
+        detail::check(halcyon_get_parameter(live().handle, parameter, &value));
+        return value;
     }
     /// Counts of this client until now.
     /// Errors: usage (halcyon_stats).

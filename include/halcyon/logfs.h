@@ -192,8 +192,8 @@ HALCYON_API int halcyon_logfs_refresh(halcyon_logfs_handle h);
  * @retval HALCYON_ERROR_SYSTEM the system refused */
 HALCYON_API int halcyon_logfs_settle(halcyon_logfs_handle h);
 
-/** All data that this handle wrote are on the device and published when it returns; so is the name of a file that it
- * created. Blocks: until the device has them.
+/** All data that processes of this node wrote to the file are on the device when it returns, and those of this handle
+ * are published; so is the name of a file that it created. Blocks: until the device has them.
  * @retval HALCYON_ERROR_SYSTEM the device refused something: all later syncs of this handle fail, too */
 HALCYON_API int halcyon_logfs_sync(halcyon_logfs_handle h);
 

@@ -230,10 +230,11 @@ class Session:
         self._session.signal(event)
 
     def end_iteration(self) -> None:
-        """Nothing more will come for the open iteration.
+        """Nothing more will come for the open iteration. Collective where parameters are `steerable`.
 
         Raises:
-            HalcyonSystemError: without a server: the iteration's file cannot be written, and its blocks are lost.
+            HalcyonSystemError: without a server: the iteration's file cannot be written, and its blocks are lost. With
+                steerable parameters: MPI failed.
             UnavailableError: the server took this client for dead, and stores no more of it. The iteration stays
                 open.
         """
@@ -264,6 +265,15 @@ class Session:
             UsageError: no such parameter, or not mutable; the value is not finite, or out of its bounds.
         """
         self._session.set_parameter(name, value)
+
+    def get_parameter(self, name: str) -> float:
+        """The value that a parameter of the configuration has now.
+
+        Raises:
+            UsageError: no such parameter.
+        """
+        value: float = self._session.get_parameter(name)
+        return value
 
     def stats(self) -> Stats:
         """Counts of this client until now.

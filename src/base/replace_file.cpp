@@ -27,7 +27,7 @@ result<void> replace_file(const std::string& path, std::string_view text, lastin
     const std::string beside = path + ".tmp";
     int why = 0;
     {
-        descriptor file(::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+        descriptor file(::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644));
         if (!file) return system_failure(beside, errno);
         for (size_t done = 0; done < text.size() && why == 0;) {
             const ssize_t n = ::write(file.get(), text.data() + done, text.size() - done);

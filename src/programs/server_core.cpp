@@ -2,10 +2,13 @@
 
 #include <unistd.h>
 
+#include <memory>
 #include <string>
 #include <utility>
 
+#include "offload/output/output_writer.hpp"
 #include "offload/output/server_log.hpp"
+#include "offload/output/socket_file.hpp"
 #include "offload/server/connections.hpp"
 #include "offload/server/node_server.hpp"
 #include "programs/free_core.hpp"
@@ -59,6 +62,14 @@ int serve_node(descriptor listening, uint32_t generation, job_events* job, share
         std::to_string(document->geometry.clients) + " client(s)");
     const core_taken core = take_free_core(document->client_cpus, document->server_of_machine);
     say(core.said);
+    // Before any client is served, so that a session that is open can be steered.
+    std::unique_ptr<socket_file> found;
+    if (document->node == 0 && document->geometry.steerable > 0) {
+        found = std::make_unique<socket_file>();
+        auto told = found->publish(records_directory(*data, document->directory), document->writer, document->run,
+                                   socket_name(document->session, generation));
+        if (!told) say("nobody can steer this run: " + told.why().message);
+    }
     const int segment_fd = shared->fd();
     const int document_fd = document_memory->fd();
     const uint32_t clients = document->geometry.clients;
@@ -72,14 +83,17 @@ int serve_node(descriptor listening, uint32_t generation, job_events* job, share
                           [&log](const std::string& text) { return log.line(text); },
                           job,
                           files,
-                          std::move(handed_in)};
+                          std::move(handed_in),
+                          std::move(found)};
     auto server = node_server::start(std::move(l));
     if (!server) return give_up(server.why());
     node_server& s = **server;
     auto served = peers.serve(clients, generation, segment_fd, document_fd,
                               {[&s](uint32_t c) { s.client_joined(c); },
                                [&s](uint32_t c, descriptor file) { s.client_brought_spill(c, std::move(file)); },
-                               [&s](uint32_t c) { s.client_ended(c); }, say});
+                               [&s](uint32_t c) { s.client_ended(c); }, say,
+                               [&s](const steering::peer& from, auto text) { s.steered(from, std::move(text)); },
+                               [&s](const steering::peer& gone) { s.steerer_left(gone); }});
     if (!served) {
         say(served.why().message);
         return 1;

@@ -129,6 +129,7 @@ TEST_F(cpp_session, a_block_may_outlive_its_session) {
 TEST_F(cpp_session, passes_arguments_on) {
     halcyon::set_parameter("nx", 64);
     h->set_parameter("ny", 0.5);
+    EXPECT_EQ(h->get_parameter("kappa"), 0.3125);
     h->signal("snapshot");
     h->end_iteration();
     h->wait(0, halcyon::stage::durable);
@@ -138,7 +139,8 @@ TEST_F(cpp_session, passes_arguments_on) {
     h.reset();
     EXPECT_EQ(
         calls(),
-        "set_parameter next nx 64\nset_parameter open ny 0.5\nsignal snapshot\nend_iteration 0\nwait 0 2\nclose\n");
+        "set_parameter next nx 64\nset_parameter open ny 0.5\nget_parameter kappa\nsignal snapshot\nend_iteration 0\n"
+        "wait 0 2\nclose\n");
 }
 
 TEST_F(cpp_session, a_forecast_has_as_many_accesses_as_are_known) {

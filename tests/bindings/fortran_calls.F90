@@ -15,6 +15,8 @@ program fortran_calls
     type(halcyon_expected_access) :: next(3)
     type(halcyon_forecast_t) :: whole, window
     real(real64), pointer :: block_2(:)
+    real(real64) :: kappa
+    real(real32) :: tau
 
     call MPI_Init()
     call recording_declare("group/θ"//c_null_char, element_real64, 1_c_int, [3_c_int64_t])
@@ -24,6 +26,8 @@ program fortran_calls
     call halcyon_set_parameter(h, "cfl", 0.75)
     call halcyon_open("a configuration.yaml ", MPI_COMM_WORLD, h)
     call halcyon_set_parameter(h, "nx", 32)
+    call halcyon_get_parameter(h, "kappa ", kappa)
+    call halcyon_get_parameter(h, "tau", tau)
     call halcyon_write(h, "group/θ", [1.0_real64, 2.0_real64, 3.0_real64])
     call halcyon_write(h, "group/θ", [1.0_real64, 2.0_real64, 3.0_real64], 1)
     call halcyon_alloc(h, "group/θ", block_2, block=2)
@@ -42,11 +46,13 @@ program fortran_calls
 
     call check(calls() == "set_parameter next nx 64"//nl//"set_parameter next ny 65"//nl//"set_parameter next dt 0.5"//nl// &
                "set_parameter next cfl 0.75"//nl// &
-               "open a configuration.yaml 1"//nl//"set_parameter open nx 32"//nl//"write group/θ 0 24"//nl// &
+               "open a configuration.yaml 1"//nl//"set_parameter open nx 32"//nl//"get_parameter kappa"//nl// &
+               "get_parameter tau"//nl//"write group/θ 0 24"//nl// &
                "write group/θ 1 24"//nl//"alloc group/θ 2"//nl//"commit group/θ 2"//nl//"clear group/θ 2"//nl// &
                "signal snapshot"//nl//"end_iteration 0"//nl//"wait 0 1"//nl//"wait 5000000000 2"//nl// &
                "forecast process 3"//nl//"forecast_window process 0.5 1"//nl//"close"//nl, &
                "the calls are these, not: "//nl//calls())
+    call check(kappa == 0.3125_real64 .and. tau == 0.3125_real32, "the value of a parameter arrives in either kind")
     call check(all([counts%iteration, counts%blocks, counts%bytes, counts%signals, counts%visible_ns, counts%blocked_ns, &
                     counts%skipped_blocks, counts%skipped_bytes, counts%spilled_blocks, counts%spilled_bytes, &
                     counts%inlined_blocks, counts%inlined_bytes, counts%server_restarts, counts%arena_bytes, &

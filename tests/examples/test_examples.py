@@ -14,6 +14,7 @@ import pytest
 
 from halcyon import _core
 from halcyon.errors import ConfigError, HalcyonSystemError
+from halcyon.insitu.steering import Steering
 
 PROGRAMS = Path(os.environ["EXAMPLES"])
 SOURCES = Path(os.environ["EXAMPLE_SOURCES"])
@@ -128,3 +129,20 @@ def test_a_configuration_can_be_checked_without_a_run(tmp_path: Path) -> None:
     misspelt.write_text(config.read_text().replace("layout: grid", "layout: gird", 1))
     with pytest.raises(ConfigError, match=r"halcyon\.yaml:8: .*gird.*grid"):
         _core.check(str(misspelt))
+
+
+def test_a_steered_program_ends_on_all_ranks_when_it_is_told(tmp_path: Path) -> None:
+    program = PROGRAMS / "07_steer/steer_c"
+    command = [*MPIRUN, "-n", "2", str(program), str(SOURCES / "07_steer/halcyon.yaml")]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as running:
+        assert running.stdout is not None
+        assert running.stdout.readline() == "iteration 0: kappa = 0.1\n"
+        with Steering(tmp_path / "out") as steering:
+            (effect,) = steering.wait(steering.ask({"kappa": 0.4}), ["kappa"])
+            assert running.stdout.readline() == f"iteration {effect.iteration}: kappa = 0.4\n"
+            steering.ask({"finished": 1})
+        assert running.wait(60) == 0
+    with h5py.File(tmp_path / "out/rod.h5") as view:
+        temperature = view["temperature"][()]
+    assert temperature.shape == (len(temperature), 128)
+    assert temperature[-1, 0] > temperature[0, 0]

@@ -7,9 +7,10 @@
     logfs.flatten("/scratch/checkpoint")  # a plain file takes its place
 
 `open` gives what Python's own gives; `check`, `repair`, `flatten`, `map`, `stats`, `punch`, `export_plfs` and `remove`
-are the commands of `halcyon log`; `bring` takes what lies on this node's disk into a container. Calls raise the errors
-of halcyon.errors; where the system refused, these are also the built-in exceptions for its errno, such as
-FileNotFoundError. Buffers are never copied, and other threads run during all calls that read or write.
+are the commands of `halcyon log`; `rename` gives a container another name, and `bring` takes what lies on this node's
+disk into it. Calls raise the errors of halcyon.errors; where the system refused, these are also the built-in exceptions
+for its errno, such as FileNotFoundError. Buffers are never copied, and other threads run during all calls that read or
+write.
 """
 
 from halcyon.logfs.file import fsync, open, refresh  # noqa: A004
@@ -35,6 +36,7 @@ from halcyon.logfs.tools import (
     map,  # noqa: A004
     punch,
     remove,
+    rename,
     repair,
     stats,
     status,
@@ -65,6 +67,7 @@ __all__ = [
     "punch",
     "refresh",
     "remove",
+    "rename",
     "repair",
     "stats",
     "status",

@@ -149,7 +149,7 @@ def open(  # noqa: A001
 
 
 def fsync(file: IO[Any] | io.IOBase) -> None:
-    """What was written to a file of `open` is on the device on return: os.fsync() for containers.
+    """What processes of this node wrote to a file of `open` is on the device on return: os.fsync() for containers.
 
     Raises:
         UsageError: it is no container's.

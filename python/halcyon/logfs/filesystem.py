@@ -24,7 +24,7 @@ from halcyon.errors import HalcyonError, HalcyonIsADirectoryError, UnavailableEr
 from halcyon.logfs.copying import copy_data
 from halcyon.logfs.file import fsync
 from halcyon.logfs.file import open as open_container
-from halcyon.logfs.tools import flatten, is_container, remove, status
+from halcyon.logfs.tools import flatten, is_container, remove, rename, status
 
 try:
     from fsspec import AbstractFileSystem
@@ -176,18 +176,17 @@ class LogFileSystem(AbstractFileSystem):  # type: ignore[misc]
         flatten(at, target, progress=told)
 
     def mv(self, path1: str, path2: str, recursive: bool = False, maxdepth: int | None = None, **kwargs: Any) -> None:
-        """By one rename; a file that has the name `path2` goes, into a directory of that name it is moved."""
+        """By one rename, so not to another file system; a file that has the name `path2` goes, into a directory of that
+        name it is moved."""
         source, target = self._at(path1), self._at(path2)
-        source.lstat()  # else the target goes for nothing
         if self.isdir(path2):
             target /= source.name
         if source == target:
-            return
-        if _is_shown_as_directory(target):
-            remove(target)
-        elif target.is_file() and source.is_dir():
-            target.unlink()
-        source.replace(target)
+            source.lstat()
+        elif _is_shown_as_directory(source) or _is_shown_as_directory(target):
+            rename(source, target)
+        else:
+            source.replace(target)
 
     def rm_file(self, path: str) -> None:
         at = self._at(path)

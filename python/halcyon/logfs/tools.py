@@ -395,6 +395,16 @@ def remove(path: LogPath) -> None:
     _logfs().remove(path)
 
 
+def rename(path: LogPath, target: LogPath) -> None:
+    """Gives a container, or another file, another name on its file system. A file or a container that has that name is
+    replaced: where the file system can exchange names, the name stands for one of both at any moment.
+
+    Raises:
+        HalcyonSystemError: the system refused. All is as it was, unless what was replaced could not be removed.
+    """
+    _logfs().rename(path, target)
+
+
 def remove_unused(path: LogPath) -> bool:
     """Removes what is left of a container that was removed (`.halcyon-removed-…`), unless a process has it open. False:
     it stays, also where the file system cannot tell.

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from halcyon.errors import UsageError
 from halcyon.offload.run_csv import read_numbers
 from halcyon.offload.run_files import Counts, Manifest, read_counts, read_manifest, read_object
+from halcyon.offload.steering_records import Steered, read_steering
 
 PHASE_COLUMNS = ("iteration", "rank", "begin_ns", "visible_ns", "blocked_ns", "compute_ns", "bytes")
 FILE_COLUMNS = (
@@ -33,7 +34,8 @@ FILE_COLUMNS = (
 
 @dataclass(frozen=True)
 class Run:
-    """One run. `phases` and `files` are the CSV files of all writers, with a column `writer` in front.
+    """One run. `phases` and `files` are the CSV files of all writers, with a column `writer` in front; `steering` is
+    what users changed meanwhile.
 
     `gaps` says, in sentences, what the directory lacks because a process was killed or a file was cut off.
     """
@@ -45,6 +47,7 @@ class Run:
     counts: Mapping[str, Counts]
     application: Mapping[str, Any]
     gaps: tuple[str, ...]
+    steering: tuple[Steered, ...] = ()
 
     @property
     def servers(self) -> list[str]:
@@ -67,6 +70,7 @@ def open_run(path: Path) -> Run:
     phases = _last_of_repeated(_as_application_saw(phases), gaps)
     files = _read_all(directory, "server", FILE_COLUMNS, gaps)
     counts = {_writer_of(file): read_counts(file) for file in sorted(directory.glob("counts-*.json"))}
+    steering = read_steering(directory, gaps)
     gaps += _unfinished(manifest, counts, files)
     gaps += _ranks_missing(phases, manifest.ranks)
     application = directory / "app.json"
@@ -78,6 +82,7 @@ def open_run(path: Path) -> Run:
         counts=counts,
         application=read_object(application) if application.is_file() else {},
         gaps=tuple(gaps),
+        steering=steering,
     )
 
 

@@ -13,6 +13,7 @@ VERBS = (
     "slurm",
     "log",
     "mount",
+    "steer",
     "summary",
     "report",
     "diff",

@@ -10,9 +10,9 @@ from halcyon.errors import ConfigError, HalcyonSystemError, UsageError
 from halcyon.verbs.diff import iteration_range
 
 if TYPE_CHECKING:
-    from halcyon.insitu.description import Picture
-    from halcyon.insitu.files import Shown
-    from halcyon.insitu.stored import StoredRun
+    from halcyon.insitu.pictures.description import Picture
+    from halcyon.insitu.pictures.files import Shown
+    from halcyon.insitu.pictures.stored import StoredRun
 
 SUMMARY = "draw pictures of a run's stored blocks"
 DESCRIPTION = (
@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
     outputs: list[Path] = arguments.output or [Path("pictures")]
     _check_outputs(outputs)
 
-    from halcyon.insitu.stored import StoredRun
+    from halcyon.insitu.pictures.stored import StoredRun
 
     with StoredRun(arguments.run_directory) as stored:
         if not pictures:
@@ -82,7 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _pictures(arguments: argparse.Namespace) -> list["Picture"]:
     import yaml
 
-    from halcyon.insitu.description import parse_picture
+    from halcyon.insitu.pictures.description import parse_picture
 
     said: dict[str, Any] = {}
     for pair in arguments.set:
@@ -126,7 +126,7 @@ def _file(path: Path) -> dict[str, Any]:
 
 
 def _check_outputs(outputs: Sequence[Path]) -> None:
-    from halcyon.insitu.files import ENDINGS
+    from halcyon.insitu.pictures.files import ENDINGS
 
     for output in outputs:
         if output.suffix.lower() in ENDINGS:
@@ -154,9 +154,9 @@ def _iterations(arguments: argparse.Namespace, stored: "StoredRun") -> list[int]
 
 def _drawn(stored: "StoredRun", picture: "Picture", iterations: Sequence[int], compare: bool) -> list["Shown"]:
     """Of several iterations ranges and camera are those of all of them: else an animation would flicker."""
-    from halcyon.insitu.draw import make_picture, prepare
-    from halcyon.insitu.files import Shown
-    from halcyon.insitu.survey import join
+    from halcyon.insitu.pictures.draw import make_picture, prepare
+    from halcyon.insitu.pictures.files import Shown
+    from halcyon.insitu.pictures.survey import join
 
     shared = None
     if len(iterations) > 1:
@@ -169,7 +169,7 @@ def _drawn(stored: "StoredRun", picture: "Picture", iterations: Sequence[int], c
 
 
 def _save(output: Path, run_directory: Path, shown: Sequence["Shown"]) -> None:
-    from halcyon.insitu.files import save_animation, save_gallery, save_png
+    from halcyon.insitu.pictures.files import save_animation, save_gallery, save_png
 
     ending = output.suffix.lower()
     if ending == ".html":

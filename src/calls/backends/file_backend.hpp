@@ -42,7 +42,9 @@ class file_backend {
 
     // --- files ---
 
-    /// `flags`, `mode`: as of open(2). A directory is opened as well (O_DIRECTORY, or without write access).
+    /// `flags`, `mode`: as of open(2). A directory is opened as well (O_DIRECTORY, or without write access). Of what is
+    /// created, here and by make_directory(), the process's umask takes its bits: a backend lets the kernel do that.
+    /// Asking for the umask means changing it, in all threads, for a moment.
     virtual int open(const char* path, int flags, unsigned mode, handle& opened) = 0;
     /// Another process opened this file, and left the descriptor to this one: `key` is what key_of() said there. Asked
     /// for each of the descriptors that are duplicates; where the handle is the same each time, it is closed once.
@@ -116,17 +118,32 @@ class file_backend {
     /// A time, in ns since 1970, that is later than all that this process wrote to the file. -errno: it keeps none.
     virtual int64_t propose_epoch(handle /*opened*/) { return -ENOSYS; }
     /// From now on, what this process writes to the file is what a member of `group` writes. All processes that have
-    /// this number raise their epochs together; 0: it is alone.
-    virtual int join_group(handle /*opened*/, uint64_t /*group*/) { return -ENOSYS; }
+    /// this number raise their epochs together; 0: it is alone. `has_same_pages`: pages_of() is the same for all of
+    /// them.
+    virtual int join_group(handle /*opened*/, uint64_t /*group*/, bool /*has_same_pages*/) { return -ENOSYS; }
     /// All that the members of the group wrote before is older than all that they write from now on. Each of them calls
     /// it with the same time, the latest of those that they propose. Nothing, where the process has joined another one.
     virtual int raise_epoch(handle /*opened*/, uint64_t /*group*/, int64_t /*time_ns*/) { return -ENOSYS; }
 
+    /// The pages by which this process sees the file: two processes with the same number see at once what either wrote.
+    [[nodiscard]] virtual uint64_t pages_of(handle /*opened*/) { return 0; }
+    /// What this process wrote is there for the other members of its group, when they look.
+    virtual int show_group(handle /*opened*/) { return 0; }
+    /// As raise_epoch(), of members who have all called show_group(), and are about to write together: one of them may
+    /// read what lies between the pieces that it was given, and write it back. What it reads next holds all that they
+    /// wrote, and what it writes until end_together() is older than what any of them writes behind that.
+    virtual int begin_together(handle /*opened*/, uint64_t /*group*/, int64_t /*time_ns*/) { return -ENOSYS; }
+    virtual void end_together(handle /*opened*/) {}
+    /// The members have begun to write together, and nobody knows until when: from now on, what this process writes is
+    /// there for the others at once, and all that it does follows a look at what they wrote.
+    virtual int share_at_once(handle /*opened*/) { return 0; }
+
     // --- names ---
 
     virtual int stat_path(const char* path, bool follow, struct stat& out) = 0;
+    /// `flags`: as of faccessat(2); AT_EACCESS asks for what the process may do, and not for the user who started it.
     /// Permissions are not looked at here, but for whether anyone may execute it.
-    virtual int access(const char* path, int mode) {
+    virtual int access(const char* path, int mode, int /*flags*/) {
         struct stat found {};
         if (const int failed = stat_path(path, true, found); failed != 0) return failed;
         return (mode & X_OK) != 0 && (found.st_mode & 0111) == 0 ? -EACCES : 0;
@@ -187,6 +204,10 @@ class file_backend {
     /// Another process is about to get this one's descriptors: by fork, vfork, clone or posix_spawn. Not in a child of
     /// vfork: each of its calls adopts the files that it needs.
     virtual void before_fork() {}
+    /// Around a fork, by the thread that forks, in the parent: in between, no other thread leaves for the child what it
+    /// is in the middle of. Handlers of this thread (pthread_atfork) may make any call.
+    virtual void keep_still() {}
+    virtual void go_on() {}
     /// In the child, before any other call. Descriptors are the parent's, and so are the handles.
     virtual void after_fork() {}
     /// A jump (longjmp) leaves all calls of this thread that have not returned. They lie untouched until this returns.

@@ -71,4 +71,48 @@ size_t follow_links(const char* path, last_link last, char* out) {
     return 0;
 }
 
+namespace {
+
+/// What stands before `end` ends with `/..`, from `at` on: it becomes the folder that the kernel finds there. `now`:
+/// how long that is. False: the kernel finds nothing, and all is as it was.
+bool follow_parent(char* path, size_t at, size_t end, size_t& length, size_t& now) {
+    if (length >= PATH_MAX) return false;
+    char* const found = path + PATH_MAX;
+    path[at - 1] = '\0';
+    long failed = 0;
+    const size_t bytes = path_of_opened(AT_FDCWD, path, O_DIRECTORY, found, failed);
+    path[at - 1] = '/';
+    if (bytes == 0) return false;
+    const size_t folder = std::string_view(found, bytes).rfind('/');
+    const size_t rest = length - end;
+    if (folder + rest + 1 >= PATH_MAX) return false;
+    std::memmove(path + folder, path + end, rest);
+    std::memcpy(path, found, folder);
+    now = folder;
+    length = folder + rest;
+    if (length == 0) path[length++] = '/';
+    return true;
+}
+
+}  // namespace
+
+size_t follow_parents(char* path, size_t length, size_t known, bool& all_found) {
+    all_found = true;
+    bool may_be_link = false;  // one of the names before this one
+    for (size_t at = known; at < length;) {
+        while (at < length && path[at] == '/') ++at;
+        size_t end = at;
+        while (end < length && path[end] != '/') ++end;
+        const std::string_view name(path + at, end - at);
+        if (name == ".." && may_be_link) {
+            may_be_link = !follow_parent(path, at, end, length, end);
+            all_found = all_found && !may_be_link;
+        } else if (!name.empty() && name != "." && name != "..") {
+            may_be_link = true;
+        }
+        at = end;
+    }
+    return length;
+}
+
 }  // namespace halcyon::calls::backends

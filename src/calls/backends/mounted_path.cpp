@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "calls/backends/backend_files.hpp"
+#include "calls/backends/followed_path.hpp"
 #include "calls/state/direct_call.hpp"
 #include "calls/state/given_memory.hpp"
 
@@ -100,6 +101,35 @@ void inherit_working_directory(const char* path) {
     }
 }
 
+/// Of a descriptor of a backend's. 0: it is none, or has no path.
+size_t mounted_path::put_path_of(int fd) {
+    const owned_file file = owner_of(fd);
+    if (!file) return 0;
+    const size_t length = backends::path_of(file, whole_.text(), whole_.room());
+    if (length > 0) return length;
+    return whole_.reserve(PATH_MAX) ? backends::path_of(file, whole_.text(), PATH_MAX) : 0;
+}
+
+/// What a relative path begins at.
+size_t mounted_path::put_directory(int directory, bool& from_mount) {
+    if (directory != AT_FDCWD) {
+        const size_t length = put_path_of(directory);
+        from_mount = length > 0 && !is_of_kernel_too(directory);
+        if (length > 0) return length;
+        return put_path(whole_, PATH_MAX,
+                        [&](char* out, size_t room) { return direct::path_of(directory, out, room); });
+    }
+    if (const size_t length = working_directory(nullptr); length > 0) {
+        if (!whole_.reserve(length + 1)) return 0;
+        from_mount = true;
+        return working_directory(whole_.text());
+    }
+    long got = direct::call(SYS_getcwd, direct::address(whole_.text()), static_cast<long>(whole_.room()));
+    if (got == -ERANGE && whole_.reserve(PATH_MAX))
+        got = direct::call(SYS_getcwd, direct::address(whole_.text()), PATH_MAX);
+    return got > 1 ? static_cast<size_t>(got - 1) : 0;
+}
+
 size_t mounted_path::complete(int directory, const char* path, bool& from_mount) {
     from_mount = false;
     if (path == nullptr) return 0;
@@ -107,41 +137,53 @@ size_t mounted_path::complete(int directory, const char* path, bool& from_mount)
     if (bytes == given::unreadable || bytes == 0 || bytes >= PATH_MAX) return 0;
     size_t length = 0;
     if (*path != '/') {
-        length = directory == AT_FDCWD ? working_directory(whole_) : backends::path_of(directory, whole_, PATH_MAX);
-        from_mount = length > 0 && !(directory != AT_FDCWD && is_of_kernel_too(directory));
-        if (length == 0 && directory == AT_FDCWD) {
-            const long got = direct::call(SYS_getcwd, direct::address(whole_), PATH_MAX);
-            length = got > 1 ? static_cast<size_t>(got - 1) : 0;
-        } else if (length == 0) {
-            length = direct::path_of(directory, whole_, PATH_MAX);
-        }
-        if (length == 0 || whole_[0] != '/') return 0;
-        whole_[length++] = '/';
+        length = put_directory(directory, from_mount);
+        if (length == 0 || whole_.text()[0] != '/') return 0;
     }
-    std::memcpy(whole_ + length, path, bytes);
-    return simplified(whole_, length + bytes);
+    // A slash in between, and what look_up() and simplified() put behind it.
+    constexpr size_t more = 4;
+    const bool has_parents = std::string_view(path, bytes).find("..") != std::string_view::npos;
+    if (!whole_.reserve(has_parents ? 2 * PATH_MAX : length + bytes + more)) return 0;
+    if (length > 0) whole_.text()[length++] = '/';
+    std::memcpy(whole_.text() + length, path, bytes);
+    size_t all = length + bytes;
+    bool all_found = true;
+    if (has_parents) all = follow_parents(whole_.text(), all, length, all_found);
+    is_lost_ = !all_found;
+    return simplified(whole_.text(), all);
 }
 
+/// Not what the kernel has to say is nowhere.
 bool mounted_path::look_up(size_t length) {
+    char* const whole = whole_.text();
     for (const mount_point& at : mounted()) {
-        if (length < at.length || std::memcmp(whole_, at.prefix, at.length) != 0) continue;
-        if (length > at.length && whole_[at.length] != '/') continue;
+        if (length < at.length || std::memcmp(whole, at.prefix, at.length) != 0) continue;
+        if (length > at.length && whole[at.length] != '/') continue;
         of_ = at.of;
         prefix_ = at.length;
-        if (length == at.length) std::memcpy(whole_ + length, "/", 2);
-        return true;
+        if (length == at.length) std::memcpy(whole + length, "/", 2);
+        return !is_lost_ || !of_->shares_names();
     }
     return false;
 }
 
-bool mounted_path::find(int directory, const char* path) {
-    bool from_mount = false;
-    const size_t length = complete(directory, path, from_mount);
+bool mounted_path::answers_or_leads_out(size_t length, bool from_mount) {
     if (length == 0) return false;
     if (look_up(length)) return !of_->shares_names() || of_->answers(this->path());
     of_ = &nowhere;
     prefix_ = 0;
     return from_mount;
+}
+
+bool mounted_path::find(int directory, const char* path) {
+    bool from_mount = false;
+    const size_t length = complete(directory, path, from_mount);
+    return answers_or_leads_out(length, from_mount);
+}
+
+bool mounted_path::find_opened(int fd) {
+    const size_t length = put_path_of(fd);
+    return length > 0 && whole_.reserve(length + 2) && answers_or_leads_out(length, false);
 }
 
 bool mounted_path::find_descriptor(const char* path) {
@@ -151,8 +193,8 @@ bool mounted_path::find_descriptor(const char* path) {
     if (bytes == given::unreadable || bytes == longest) return false;
     const int fd = descriptor_called({path, bytes});
     if (fd < 0 || !is_of_kernel_too(fd)) return false;
-    const size_t length = backends::path_of(fd, whole_, PATH_MAX);
-    return length > 0 && look_up(length);
+    const size_t length = put_path_of(fd);
+    return length > 0 && whole_.reserve(length + 2) && look_up(length);
 }
 
 bool mounted_path::find_next_working_directory(const char* path) {
@@ -165,8 +207,9 @@ bool mounted_path::find_next_working_directory(const char* path) {
 }
 
 int mounted_path::become_working_directory() {
+    char* const whole = whole_.text();
     if (of_ == nullptr) {  // back to the kernel's
-        const auto done = static_cast<int>(direct::call(SYS_chdir, direct::address(whole_)));
+        const auto done = static_cast<int>(direct::call(SYS_chdir, direct::address(whole)));
         if (done == 0) left_working_directory();
         return done;
     }
@@ -174,18 +217,18 @@ int mounted_path::become_working_directory() {
     if (const int failed = of_->stat_path(path(), true, found); failed != 0) return failed;
     if (!S_ISDIR(found.st_mode)) return -ENOTDIR;
     if (of_->shares_names()) {
-        const auto moved = static_cast<int>(direct::call(SYS_chdir, direct::address(whole_)));
+        const auto moved = static_cast<int>(direct::call(SYS_chdir, direct::address(whole)));
         if (moved == 0) left_working_directory();
         return moved;
     }
-    const char after_prefix = std::exchange(whole_[prefix_], '\0');
-    const long done = direct::call(SYS_chdir, direct::address(whole_));
-    whole_[prefix_] = after_prefix;
+    const char after_prefix = std::exchange(whole[prefix_], '\0');
+    const long done = direct::call(SYS_chdir, direct::address(whole));
+    whole[prefix_] = after_prefix;
     if (done < 0) return static_cast<int>(done);
-    size_t length = std::strlen(whole_);
-    while (length > prefix_ && whole_[length - 1] == '/') --length;
+    size_t length = std::strlen(whole);
+    while (length > prefix_ && whole[length - 1] == '/') --length;
     directory_entry& mine = shares_memory_with_parent() ? of_child : of_process;
-    std::memcpy(mine.text(), whole_, length);
+    std::memcpy(mine.text(), whole, length);
     mine.text()[length] = '\0';
     mine.length = length;
     mine.process = direct::process_id();
@@ -193,9 +236,13 @@ int mounted_path::become_working_directory() {
 }
 
 int change_working_directory(int fd) {
-    char whole[2 * PATH_MAX];
+    path_room whole;
     mounted_path at;
-    if (path_of(fd, whole, sizeof whole) == 0 || !at.find_next_working_directory(whole)) return -ENOENT;
+    const size_t length = put_path(whole, PATH_MAX, [&](char* out, size_t room) {
+        const size_t put = path_of(fd, out, room);
+        return put > 0 ? put : room;  // it may be too long
+    });
+    if (length == 0 || length >= whole.room() || !at.find_next_working_directory(whole.text())) return -ENOENT;
     return at.become_working_directory();
 }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "calls/backends/mounts.hpp"
+#include "calls/backends/path_room.hpp"
 
 /// Paths that lie under a mount, and a working directory there, which the process keeps itself: the kernel's is the
 /// mount's prefix then.
@@ -13,7 +14,7 @@ namespace halcyon::calls::backends {
 class mounted_path {
   public:
     /// Looks at `path` from `directory` (a descriptor, or AT_FDCWD) as the kernel would, but for symbolic links: none
-    /// is followed on the way into a mount. False: it is the kernel's matter.
+    /// is followed on the way into a mount, but those that `..` stands behind. False: it is the kernel's matter.
     ///
     /// The kernel cannot be asked for a relative path that leads out of a mount again: each operation on it is EXDEV.
     bool find(int directory, const char* path);
@@ -21,6 +22,8 @@ class mounted_path {
     /// a backend in front of a directory of the kernel's: its file is opened anew by it. The kernel would open what the
     /// descriptor is made of.
     bool find_descriptor(const char* path);
+    /// As find(), of what a descriptor stands for, of a backend or of the kernel.
+    bool find_opened(int fd);
     /// As find(), for chdir; also true where a working directory under a mount is left.
     bool find_next_working_directory(const char* path);
     /// The working directory becomes this one, if it is a directory. 0, or -errno.
@@ -31,17 +34,21 @@ class mounted_path {
     /// It was the backend's when it was found, and has become a file of the kernel's.
     [[nodiscard]] bool is_kernels_now() const { return of_->shares_names() && !of_->answers(path()); }
     /// With the prefix; but of the prefix itself, which ends with a slash then.
-    [[nodiscard]] const char* whole() const { return whole_; }
+    [[nodiscard]] const char* whole() const { return whole_.text(); }
     /// Below the prefix.
-    [[nodiscard]] const char* path() const { return whole_ + prefix_; }
+    [[nodiscard]] const char* path() const { return whole_.text() + prefix_; }
 
   private:
     size_t complete(int directory, const char* path, bool& from_mount);
+    size_t put_directory(int directory, bool& from_mount);
+    size_t put_path_of(int fd);
     bool look_up(size_t length);
+    bool answers_or_leads_out(size_t length, bool from_mount);
 
     file_backend* of_ = nullptr;
     size_t prefix_ = 0;
-    char whole_[2 * PATH_MAX];
+    bool is_lost_ = false;  // `..` stands behind what the kernel does not find
+    path_room whole_;
 };
 
 /// The working directory, where it lies under a mount; its length, 0 where it does not. `out`: room for PATH_MAX, or

@@ -134,4 +134,14 @@ void before_fork() {
     for (const mount_point& at : mounted()) at.of->before_fork();
 }
 
+void keep_still() {
+    if (!present() || shares_memory_with_parent()) return;
+    for (const mount_point& at : mounted()) at.of->keep_still();
+}
+
+void go_on() {
+    if (this_presence.now.load(std::memory_order_relaxed) != presence::some || shares_memory_with_parent()) return;
+    for (const mount_point& at : mounted()) at.of->go_on();
+}
+
 }  // namespace halcyon::calls::backends

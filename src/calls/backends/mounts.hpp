@@ -49,6 +49,8 @@ bool ask_presence();
 void before_exec();
 void before_end();
 void before_fork();
+void keep_still();
+void go_on();
 void calls_left();
 /// Whether the calling thread is a child of vfork, which lives in its parent's memory: what it does to its descriptors
 /// is not done to the parent's.

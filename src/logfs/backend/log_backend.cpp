@@ -89,7 +89,7 @@ int expect_access(int container, bool is_plfs, int flags) {
     if (is_plfs && access != O_RDONLY) return -EROFS;
     const std::string_view name = is_plfs ? plfs_access_name : marker_name;
     const auto fd = static_cast<int>(shown::opened(container, name.data(), access, [&] {
-        return direct::call(SYS_openat, container, direct::address(name.data()), access | O_CLOEXEC);
+        return direct::call(SYS_openat, container, direct::address(name.data()), access | O_NOFOLLOW | O_CLOEXEC);
     }));
     if (fd >= 0) shown::close(fd);
     return fd < 0 ? fd : 0;
@@ -128,6 +128,7 @@ void start_backends(const backend_settings& how) {
     stage_agent::configure(how.staging);
     all.backends = how.backends;
     all.index_folder = how.index_folder;
+    all.most_mapped_bytes = how.most_mapped_bytes;
     all.writing.shares_with_node = how.has_logs_of_nodes;
     all.writing.has_data_checks = all.reading.verifies_data = how.has_data_checks;
     all.who.clock_bound_ns = bound_of_clock_ns();
@@ -257,13 +258,6 @@ int log_backend::create(const whole_path& at, int flags, mode_t mode, handle& op
     const int failed = state::nodes.create(at.c_str(), mode, node);
     if (failed == -EEXIST) return (flags & O_EXCL) != 0 ? -EEXIST : -ESTALE;
     if (failed != 0) return failed;
-    struct stat made {};
-    {
-        const held_node alone(*node);
-        // The file mode creation mask is in `mode` already, and the kernel takes it once more.
-        if (direct_files().status(node->marker(), made) == 0 && (made.st_mode & 0777) != (mode & 0777))
-            static_cast<void>(node->file().set_mode(mode));
-    }
     return finish({node, true}, flags & ~O_TRUNC, opened);
 }
 
@@ -303,17 +297,17 @@ int log_backend::finish(const log_nodes::taken& what, int flags, handle& opened)
 int log_backend::open_again(handle opened, int flags, handle& again) {
     const calls::blocked_signals whole;
     const open_handle& now = state::handles.of(opened);
-    if (now.node == nullptr) {
+    log_node* const node = now.node;
+    if (node == nullptr) {
         const int fd = direct_files().open_at(now.directory, ".", O_RDONLY | O_DIRECTORY, 0);
         return fd < 0 ? fd : open_directory(fd, flags, again);
     }
     if ((flags & O_DIRECTORY) != 0) return -ENOTDIR;
-    log_node& node = *now.node;
-    if (!state::nodes.share(node, opened)) return -EBADF;
+    if (!state::nodes.share(*node, opened)) return -EBADF;
     const int64_t failed = with_ready(
-        node, [&](log_node& of) -> int64_t { return expect_access(of.file().of().directory(), of.is_plfs(), flags); });
-    if (failed == 0) return finish({&node, false}, flags, again);
-    state::nodes.release(node);
+        *node, [&](log_node& of) -> int64_t { return expect_access(of.file().of().directory(), of.is_plfs(), flags); });
+    if (failed == 0) return finish({node, false}, flags, again);
+    state::nodes.release(*node);
     return static_cast<int>(failed);
 }
 
@@ -398,16 +392,17 @@ int log_backend::adopt_descriptor(int fd, const char* name, handle& opened, int&
 ssize_t log_backend::path_of(handle opened, char* out, size_t room) {
     const calls::blocked_signals whole;
     const open_handle& file = state::handles.of(opened);
-    char text[PATH_MAX + 64];
+    calls::path_room text;
     size_t length = 0;
     if (log_node* const node = file.node; node != nullptr) {
-        length = node->is_removed() ? 0 : node->path(text, sizeof text);
+        length = node->is_removed() ? 0 : node->path(text);
         if (!state::handles.is_open(opened)) return -EBADF;
     } else {
-        length = direct::path_of(file.directory, text, sizeof text);
-        if (std::string_view(text, length).ends_with(" (deleted)")) length = 0;
+        length = put_path(text, PATH_MAX + 64,
+                          [&](char* to, size_t bytes) { return direct::path_of(file.directory, to, bytes); });
+        if (std::string_view(text.text(), length).ends_with(" (deleted)")) length = 0;
     }
-    const std::string_view all(text, length);
+    const std::string_view all(text.text(), length);
     if (length == 0 || !is_below(all, root())) return -ENOENT;
     const std::string_view below = all.size() == root_length_ ? std::string_view("/") : all.substr(root_length_);
     if (below.size() >= room) return -ENAMETOOLONG;
@@ -440,8 +435,17 @@ void log_backend::after_fork() {
     state::handles.after_fork();
 }
 
+void log_backend::keep_still() {
+    state::nodes.keep_still();
+}
+
+void log_backend::go_on() {
+    state::nodes.go_on();
+}
+
 void log_backend::calls_left() {
     node_use::leave_all();
+    state::nodes.go_on();
 }
 
 void log_backend::before_end() {

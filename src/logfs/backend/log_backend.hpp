@@ -20,6 +20,7 @@ struct backend_settings {
     stage_agent::settings staging;
     std::string_view backends;       ///< container::place_on(); stays
     std::string_view index_folder;   ///< opening::index_folder; stays
+    int64_t most_mapped_bytes = 0;   ///< of a copy in memory for mmap; 0: a quarter of what is available
     bool has_logs_of_nodes = false;  ///< writer_options::shares_with_node
     bool has_data_checks = false;    ///< writers sum data, and readers compare data with their sums
 };
@@ -29,9 +30,10 @@ void start_backends(const backend_settings& how);
 /// Files below a directory of the kernel's, each of them a container: an application sees them as files, whatever
 /// their number of writers. Plain files that are there stay what they are, and so do directories.
 ///
-/// A descriptor of a container stands for an empty file in it, open for writing where the application reads: what
-/// reaches it past the wrappers gets EBADF. The access mode that it was opened with is the number of its signal
-/// (F_SETSIG), which goes with the open file to whoever gets the descriptor. Locks of that file are the logical file's.
+/// A descriptor of a container is one of its directory; on a file system of several nodes, of an empty file in it, open
+/// for writing where the application reads. What reaches it past the wrappers gets an error. The access mode that it
+/// was opened with is the number of its signal (F_SETSIG), which goes with the open file to whoever gets the
+/// descriptor. Locks of that file (fcntl) are the logical file's.
 class log_backend final : public calls::file_backend {
   public:
     constexpr log_backend() = default;
@@ -67,11 +69,16 @@ class log_backend final : public calls::file_backend {
     int64_t map(handle opened, void* at, size_t bytes, int protection, int flags, int64_t offset) override;
 
     int64_t propose_epoch(handle opened) override;
-    int join_group(handle opened, uint64_t group) override;
+    int join_group(handle opened, uint64_t group, bool has_same_pages) override;
     int raise_epoch(handle opened, uint64_t group, int64_t time_ns) override;
+    [[nodiscard]] uint64_t pages_of(handle opened) override;
+    int show_group(handle opened) override;
+    int begin_together(handle opened, uint64_t group, int64_t time_ns) override;
+    void end_together(handle opened) override;
+    int share_at_once(handle opened) override;
 
     int stat_path(const char* path, bool follow, struct stat& out) override;
-    int access(const char* path, int mode) override;
+    int access(const char* path, int mode, int flags) override;
     int unlink(const char* path) override;
     int rename(const char* from, const char* to, unsigned flags) override;
     int make_directory(const char* path, unsigned mode) override;
@@ -98,6 +105,8 @@ class log_backend final : public calls::file_backend {
     [[nodiscard]] hint hint_for_mpi() const override { return {"romio_ds_write", "disable"}; }
 
     void before_fork() override;
+    void keep_still() override;
+    void go_on() override;
     void after_fork() override;
     void calls_left() override;
     void before_exec() override;
@@ -114,7 +123,7 @@ class log_backend final : public calls::file_backend {
     int create_nameless(const whole_path& folder, int flags, mode_t mode, handle& opened);
     int finish(const log_nodes::taken& what, int flags, handle& opened);
     int put_aside(const char* path);
-    int exchange_and_remove(const whole_path& from, const whole_path& to, bool removes_container);
+    int replace(const whole_path& from, const whole_path& to, bool removes_container);
     template <class OfDirectory, class OfContainer>
     int change(handle opened, calls::call_id function, OfDirectory of_directory, OfContainer of_container);
 

@@ -10,6 +10,7 @@
 #include <cstdio>
 
 #include "calls/backends/backend_files.hpp"
+#include "calls/backends/synced_by_each.hpp"
 #include "calls/state/direct_call.hpp"
 #include "calls/state/standard_error.hpp"
 #include "logfs/backend/backend_state.hpp"
@@ -66,7 +67,8 @@ class place_watch {
 
 /// What others have published is seen from here on.
 int see_others(log_node& of) {
-    if (of.others_published()) {
+    const bool has_to_look = of.has_to_look();
+    if (of.others_published() || has_to_look) {
         if (const auto fresh = of.file().refresh(); !fresh) {
             of.is_behind = true;
             return error_of(fresh.why());
@@ -102,8 +104,9 @@ int64_t read_pieces(log_node& of, const iovec* pieces, int count, int64_t offset
 int64_t synced(log_node& of, int flags, int64_t moved) {
     of.has_unpublished = true;
     of.attend_stage();
-    if ((flags & O_SYNC) == 0 && (flags & O_DSYNC) == 0) return moved;
-    const int failed = of.sync();
+    const bool is_synced = (flags & (O_SYNC | O_DSYNC)) != 0;
+    int failed = is_synced ? of.sync(log_node::whose::own) : 0;
+    if (failed == 0) failed = of.share();
     return failed != 0 ? failed : moved;
 }
 
@@ -187,8 +190,9 @@ int64_t log_backend::copy_in(handle opened, int64_t offset, int64_t bytes, int f
 
 int log_backend::stat(handle opened, struct stat& out) {
     const open_handle& file = state::handles.of(opened);
-    if (file.node == nullptr) return direct_files().status(file.directory, out);
-    return static_cast<int>(with_open(opened, 0, [&](log_node& of) -> int64_t {
+    log_node* const node = file.node;
+    if (node == nullptr) return direct_files().status(file.directory, out);
+    return static_cast<int>(with_open_node(*node, opened, [&](log_node& of) -> int64_t {
         if (const auto fresh = of.file().refresh(); !fresh) return error_of(fresh.why());
         return of.status(out);
     }));
@@ -229,23 +233,27 @@ int log_backend::reserve(handle opened, int mode, int64_t offset, int64_t bytes)
 /// than to sync on file systems of several nodes, and often the file is closed next.
 int log_backend::sync(handle opened, bool /*data_only*/) {
     const open_handle& file = state::handles.of(opened);
-    if (file.node == nullptr)
+    log_node* const node = file.node;
+    if (node == nullptr)
         return static_cast<int>(
             shown::on(call_id::log_fsync, file.directory, [&] { return direct::call(SYS_fsync, file.directory); }));
     place_watch places(*this, opened);
+    // Ranks that sync together do so each for what it wrote.
+    const auto written = calls::backends::is_synced_by_each() ? log_node::whose::own : log_node::whose::all;
     const auto sync_node = [&](log_node& of) -> int64_t {
-        if (const int failed = of.sync(); failed != 0) return failed;
+        if (const int failed = of.sync(written); failed != 0) return failed;
         of.is_behind = true;
         return places.done(of, 0);
     };
-    return static_cast<int>(with_open(opened, 0, sync_node, &log_node::ready_behind));
+    return static_cast<int>(with_open_node(*node, opened, sync_node, &log_node::ready_behind));
 }
 
 /// A container that has to be opened anew stays closed: a child of fork names descriptors that it only closes, too.
 void log_backend::say_places(handle opened, calls::data_places& out) {
     const open_handle& file = state::handles.of(opened);
-    if (file.node == nullptr) return;
-    with_held(*file.node, [&](log_node& of) -> int64_t {
+    log_node* const node = file.node;
+    if (node == nullptr) return;
+    with_held(*node, [&](log_node& of) -> int64_t {
         if (state::handles.is_open(opened)) of.say_places((file.flags & (O_SYNC | O_DSYNC)) != 0, out);
         return 0;
     });
@@ -268,10 +276,11 @@ int log_backend::lock(handle opened, int command, struct flock& range) {
     // A twin's descriptor goes with it, and with that the locks of the process.
     log_node* const node = file.node;
     if (node != nullptr && node_use::interrupted(*node) != nullptr) return -ENOLCK;
-    const int64_t fd = with_open(opened, file.directory, [&](log_node& of) -> int64_t {
+    const auto placeholder = [&](log_node& of) -> int64_t {
         if (releases) static_cast<void>(of.publish());
         return of.placeholder();
-    });
+    };
+    const int64_t fd = node == nullptr ? int64_t{file.directory} : with_open_node(*node, opened, placeholder);
     if (fd < 0) return static_cast<int>(fd);
     // Not with the node's lock: it may take long, and a signal may end it.
     const auto done =
@@ -304,9 +313,10 @@ int64_t log_backend::propose_epoch(handle opened) {
         opened, -EBADF, [](log_node& of) { return of.file().propose_epoch(); }, &log_node::ready_behind);
 }
 
-int log_backend::join_group(handle opened, uint64_t group) {
+int log_backend::join_group(handle opened, uint64_t group, bool has_same_pages) {
     return static_cast<int>(with_open(
-        opened, -EBADF, [&](log_node& of) { return int64_t{of.join_group(group)}; }, &log_node::ready_behind));
+        opened, -EBADF, [&](log_node& of) { return int64_t{of.join_group(group, has_same_pages)}; },
+        &log_node::ready_behind));
 }
 
 int log_backend::raise_epoch(handle opened, uint64_t group, int64_t time_ns) {
@@ -315,12 +325,38 @@ int log_backend::raise_epoch(handle opened, uint64_t group, int64_t time_ns) {
         &log_node::ready_behind));
 }
 
+uint64_t log_backend::pages_of(handle opened) {
+    const log_node* const node = state::handles.of(opened).node;
+    return node == nullptr ? 0 : node->pages();
+}
+
+int log_backend::show_group(handle opened) {
+    return static_cast<int>(with_open(
+        opened, -EBADF, [](log_node& of) { return int64_t{of.show_group()}; }, &log_node::ready_behind));
+}
+
+int log_backend::begin_together(handle opened, uint64_t group, int64_t time_ns) {
+    return static_cast<int>(with_open(
+        opened, -EBADF, [&](log_node& of) { return int64_t{of.begin_together(group, time_ns)}; },
+        &log_node::ready_behind));
+}
+
+void log_backend::end_together(handle opened) {
+    with_open(
+        opened, 0, [](log_node& of) { return int64_t{error_of(of.file().end_together())}; }, &log_node::ready_behind);
+}
+
+int log_backend::share_at_once(handle opened) {
+    return static_cast<int>(with_open(
+        opened, -EBADF, [](log_node& of) { return int64_t{of.share_at_once()}; }, &log_node::ready_behind));
+}
+
 int64_t log_backend::map(handle opened, void* at, size_t bytes, int protection, int flags, int64_t offset) {
     const int64_t mapped = with_open(opened, -ENODEV, [&](log_node& of) -> int64_t {
         static_cast<void>(of.others_published());
         if (const int failed = of.expect_no_past_writes(); failed != 0) return failed;
         if (const auto fresh = of.file().refresh(); !fresh) return error_of(fresh.why());
-        return map_copy(of, at, bytes, protection, flags, offset);
+        return map_copy(of, {at, bytes, protection, flags, offset}, state::settings.most_mapped_bytes);
     });
     if (mapped != -ENODEV) return mapped;
     char path[PATH_MAX];

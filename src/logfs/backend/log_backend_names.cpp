@@ -12,6 +12,7 @@
 #include "logfs/backend/node_use.hpp"
 #include "logfs/backend/remove_tree.hpp"
 #include "logfs/backend/shown_calls.hpp"
+#include "logfs/container/directory/replacement.hpp"
 #include "logfs/container/format/dropping_name.hpp"
 #include "logfs/container/format/plfs_format.hpp"
 #include "logfs/container/reading/quick_look.hpp"
@@ -26,10 +27,18 @@ int rename_to(const char* from, const char* to, unsigned flags) {
     return direct_files().rename_at(AT_FDCWD, from, AT_FDCWD, to, flags);
 }
 
-int ask_access(const char* path, int mode) {
+int ask_access(const char* path, int mode, int flags) {
     return static_cast<int>(shown::named(
         call_id::log_access, AT_FDCWD, path,
-        [&] { return direct::call(SYS_faccessat, AT_FDCWD, direct::address(path), mode); }, mode));
+        [&] {
+            constexpr long faccessat2 = 439;
+            const int asked = flags & (AT_EACCESS | AT_SYMLINK_NOFOLLOW);
+            const long done =
+                asked != 0 ? direct::call(faccessat2, AT_FDCWD, direct::address(path), mode, asked) : -ENOSYS;
+            // Linux before 5.8 asks for the user who started the program.
+            return done != -ENOSYS ? done : direct::call(SYS_faccessat, AT_FDCWD, direct::address(path), mode);
+        },
+        mode));
 }
 
 /// Whether the one lies below the other.
@@ -89,14 +98,15 @@ bool log_backend::stat_quickly(const whole_path& at, struct stat& out) {
            read_status(of, written, out).ok();
 }
 
-int log_backend::access(const char* path, int mode) {
+int log_backend::access(const char* path, int mode, int flags) {
     const whole_path at(root(), path);
     found there;
     if (const int failed = at.look(true, there); failed != 0) return failed;
-    if (there.is != kind::container) return ask_access(at.c_str(), mode);
+    // That a file is there, its folder says.
+    if (there.is != kind::container || mode == F_OK) return ask_access(at.c_str(), mode, flags);
     const short_name name = short_name("/").add(there.is_plfs ? plfs_access_name : marker_name);
     const whole_path marker(at.view(), name.c_str());
-    return ask_access(marker.c_str(), mode);
+    return ask_access(marker.c_str(), mode, flags);
 }
 
 // --- removing ---
@@ -146,23 +156,14 @@ int log_backend::remove_directory(const char* path) {
 
 // --- renaming ---
 
-/// What has the name `to`, a file, is replaced by the container `from` or replaces it: they change places, so that the
-/// name always stands for one of them, and what has the name `from` then goes.
-int log_backend::exchange_and_remove(const whole_path& from, const whole_path& to, bool removes_container) {
+int log_backend::replace(const whole_path& from, const whole_path& to, bool removes_container) {
     const calls::blocked_signals whole;
-    const auto remove = [&](const char* what) {
-        return removes_container ? put_aside(what) : direct_files().remove_at(AT_FDCWD, what, false);
-    };
-    int done = rename_to(from.c_str(), to.c_str(), RENAME_EXCHANGE);
-    if (done == 0) {
-        done = remove(from.c_str());
-        if (done != 0) rename_to(from.c_str(), to.c_str(), RENAME_EXCHANGE);
-        return done;
-    }
-    if (done != -EINVAL && done != -ENOSYS) return done;
-    // A file system that cannot do that: for a moment, nothing has the name.
-    done = remove(to.c_str());
-    return done != 0 ? done : rename_to(from.c_str(), to.c_str(), 0);
+    replacement names(direct_files(), {AT_FDCWD, from.c_str()}, {AT_FDCWD, to.c_str()});
+    if (const int failed = names.make(); failed != 0) return failed;
+    const char* const gone = names.replaced().name;
+    const int done = removes_container ? put_aside(gone) : direct_files().remove_at(AT_FDCWD, gone, false);
+    if (done != 0) names.undo();
+    return done;
 }
 
 int log_backend::rename(const char* from, const char* to, unsigned flags) {
@@ -190,7 +191,7 @@ int log_backend::rename(const char* from, const char* to, unsigned flags) {
     if (moved.is == kind::directory) return is_above(source, target) ? -EINVAL : -ENOTDIR;
     if (replaced.is == kind::directory) return is_above(target, source) ? -ENOTEMPTY : -EISDIR;
     if (moved.state.st_ino == replaced.state.st_ino && moved.state.st_dev == replaced.state.st_dev) return 0;
-    return exchange_and_remove(source, target, replaced.is == kind::container);
+    return replace(source, target, replaced.is == kind::container);
 }
 
 // --- what the kernel does, but not within a container ---
@@ -198,13 +199,7 @@ int log_backend::rename(const char* from, const char* to, unsigned flags) {
 int log_backend::make_directory(const char* path, unsigned mode) {
     const whole_path at(root(), path);
     if (const int failed = at.expect_parent(); failed != 0) return failed;
-    const int done = direct_files().make_directory_at(AT_FDCWD, at.c_str(), mode);
-    struct stat made {};
-    if (done != 0 || direct_files().status_at(AT_FDCWD, at.c_str(), made) != 0) return done;
-    // The file mode creation mask is in `mode` already, and the kernel takes it once more.
-    if (((made.st_mode ^ mode) & 0777) != 0)
-        direct_files().set_mode_at(AT_FDCWD, at.c_str(), (made.st_mode & 07000) | (mode & 0777));
-    return 0;
+    return direct_files().make_directory_at(AT_FDCWD, at.c_str(), mode);
 }
 
 int log_backend::link(const char* from, const char* to) {

@@ -1,7 +1,6 @@
 #include "logfs/backend/log_node.hpp"
 
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 
@@ -28,9 +27,11 @@
 #include "logfs/container/directory/open_mark.hpp"
 #include "logfs/container/directory/past_writes.hpp"
 #include "logfs/container/directory/removed_container.hpp"
+#include "logfs/container/files/file_systems.hpp"
 #include "logfs/container/files/whole_transfer.hpp"
 #include "logfs/container/format/dropping_name.hpp"
 #include "logfs/container/format/plfs_format.hpp"
+#include "logfs/container/reading/hashed_numbers.hpp"
 #include "logfs/container/writing/time_line.hpp"
 
 namespace halcyon::logfs {
@@ -44,41 +45,6 @@ uint32_t system_of(int fd) {
     struct statfs system {};
     const auto ask = [&] { return int64_t{direct::fstatfs(fd, &system)}; };
     return shown::on(calls::call_id::log_statfs, fd, ask) == 0 ? static_cast<uint32_t>(system.f_type) : 0;
-}
-
-/// File systems that keep a page of a mapped file to one node until it is synced.
-bool is_between_nodes(uint32_t system) {
-    switch (system) {
-        case NFS_SUPER_MAGIC:
-        case SMB_SUPER_MAGIC:
-        case V9FS_MAGIC:
-        case 0x65735546u:  // FUSE
-        case 0xff534d42u:  // CIFS
-        case 0xfe534d42u:  // SMB2
-        case 0x00c36400u:  // Ceph
-        case 0x19830326u:  // BeeGFS
-            return true;
-        default:
-            return false;
-    }
-}
-
-/// File systems that one node has for itself.
-bool is_of_one_node(uint32_t system) {
-    switch (system) {
-        case EXT4_SUPER_MAGIC:
-        case XFS_SUPER_MAGIC:
-        case BTRFS_SUPER_MAGIC:
-        case F2FS_SUPER_MAGIC:
-        case TMPFS_MAGIC:
-        case RAMFS_MAGIC:
-        case OVERLAYFS_SUPER_MAGIC:
-        case 0x2fc12fc1u:  // ZFS
-        case 0xca451a4eu:  // bcachefs
-            return true;
-        default:
-            return false;
-    }
 }
 
 void destroy(log_file* file) {
@@ -159,7 +125,7 @@ int log_node::identify(int directory) {
 
 void log_node::look_at_system(int directory) {
     const uint32_t system = system_of(directory);
-    is_between_nodes_ = is_between_nodes(system);
+    is_between_nodes_ = keeps_mapped_pages(system);
     locks_directories_ = is_of_one_node(system);
 }
 
@@ -233,9 +199,9 @@ int log_node::make_ready() {
     }
     constexpr int most_renames = 16;
     for (int tries = 0; tries < most_renames; ++tries) {
-        char now[PATH_MAX];
-        if (marker_ < 0 || path(now, sizeof now) == 0) return -EBADF;
-        const int failed = open_file(now, false, 0);
+        calls::path_room now;
+        if (marker_ < 0 || path(now) == 0) return -EBADF;
+        const int failed = open_file(now.text(), false, 0);
         if (failed != 0 && failed != -ENOENT) return failed;
         if (failed == -ENOENT) continue;
         struct stat state {};
@@ -250,17 +216,21 @@ int log_node::make_ready() {
 int open_placeholder(int directory, int flags) {
     const auto open = [&](int with) {
         return static_cast<int>(shown::opened(directory, descriptor_name.data(), with, [&] {
-            return direct::call(SYS_openat, directory, direct::address(descriptor_name.data()), with, 0666);
+            return direct::call(SYS_openat, directory, direct::address(descriptor_name.data()), with | O_NOFOLLOW,
+                                0666);
         }));
     };
     const int fd = open(flags);
     if (fd != -ENOENT) return fd;
     const int made = open(flags | O_CREAT | O_EXCL);
     if (made == -EEXIST) return open(flags);
-    // Who may use the container needs it, whatever the umask takes: nothing is ever written to it.
-    if (made >= 0) {
-        shown::on(calls::call_id::log_chmod, made, [&] { return direct::call(SYS_fchmod, made, 0666); },
-                  {.argument = 0666});
+    // Who may use the file needs it, whatever the umask takes; nobody else may write to it, for what is written there
+    // is damage. Who may only read has no descriptor of it that could be locked by several nodes.
+    struct stat whole {};
+    if (made >= 0 && direct_files().status(directory, whole) == 0) {
+        const auto mode = static_cast<int>(whole.st_mode & 0666);
+        shown::on(calls::call_id::log_chmod, made, [&] { return direct::call(SYS_fchmod, made, mode); },
+                  {.argument = mode});
     }
     return made;
 }
@@ -285,17 +255,23 @@ int log_node::status(struct stat& out) {
 size_t log_node::path(char* out, size_t room) const {
     const size_t length = direct::path_of(marker_, out, room);
     const std::string_view all(out, length);
-    if (length == 0 || all.ends_with(" (deleted)")) return 0;
+    // Where it fills the room, it was cut off.
+    if (length == 0 || length + 1 >= room || all.ends_with(" (deleted)")) return 0;
     const size_t end = all.rfind('/');
     if (end == std::string_view::npos || end == 0) return 0;
     out[end] = '\0';
     return end;
 }
 
+size_t log_node::path(calls::path_room& out) const {
+    const size_t length = path(out.text(), out.room());
+    return length > 0 || !out.reserve(longest_path) ? length : path(out.text(), out.room());
+}
+
 bool log_node::is_removed() const {
-    char now[PATH_MAX + 64];
-    const size_t length = path(now, sizeof now);
-    const std::string_view all(now, length);
+    calls::path_room now;
+    const size_t length = path(now);
+    const std::string_view all(now.text(), length);
     return length == 0 || all.substr(all.rfind('/') + 1).starts_with(removed_prefix);
 }
 
@@ -317,19 +293,19 @@ void log_node::attend_staged() {
 void log_node::say_places(bool syncs_writes, calls::data_places& out) {
     const told_places::settings how{how_.writing.stage, how_.backends, syncs_writes};
     if (file_ != nullptr) return places_.say(*file_, how, out);
-    char now[PATH_MAX];
-    if (path(now, sizeof now) == 0) return;
+    calls::path_room now;
+    if (path(now) == 0) return;
     writer_identity who = how_.who;
     who.pid = direct::process_id();
-    places_.say_of_path(now, writer::host_directory_for(host_directories_, !how_.backends.empty(), who, how_.writing),
-                        how, out);
+    places_.say_of_path(
+        now.text(), writer::host_directory_for(host_directories_, !how_.backends.empty(), who, how_.writing), how, out);
 }
 
 int log_node::publish() {
     if (file_ == nullptr || !has_unpublished) return 0;
     if (const auto done = file_->settle(); !done) return error_of(done.why());
     if (is_between_nodes_) {
-        if (const auto done = file_->sync(); !done) return error_of(done.why());
+        if (const auto done = file_->sync_own(); !done) return error_of(done.why());
     }
     tell_others();
     return 0;
@@ -339,19 +315,47 @@ void log_node::settle() {
     if (file_ != nullptr && has_unpublished) static_cast<void>(file_->settle());
 }
 
-int log_node::sync() {
-    if (const auto done = file_->sync(); !done) return error_of(done.why());
+int log_node::sync(whose written) {
+    const auto done = written == whose::own ? file_->sync_own() : file_->sync();
+    if (!done) return error_of(done.why());
     if (has_unpublished) tell_others();
     return 0;
 }
 
-int log_node::join_group(uint64_t group) {
+int log_node::join_group(uint64_t group, bool has_same_pages) {
     group_ = group;
+    group_has_same_pages_ = has_same_pages;
+    shares_at_once_ = false;
     return error_of(file_->join_group(group));
 }
 
 int log_node::raise_epoch(uint64_t group, int64_t time_ns) {
     return group == group_ ? error_of(file_->raise_epoch(time_ns)) : 0;
+}
+
+/// Of the file system as the kernel of this node shows it.
+uint64_t log_node::pages() const {
+    return hash_of(how_.who.boot_view()) ^ device * 0x9E3779B97F4A7C15u;
+}
+
+/// What is in the index is there for all, but where a file system keeps it to a node until it is synced.
+int log_node::show_group() {
+    return is_between_nodes_ && !group_has_same_pages_ ? error_of(file_->sync_own()) : 0;
+}
+
+int log_node::begin_together(uint64_t group, int64_t time_ns) {
+    looks_when_reading_ = true;
+    return group == group_ ? error_of(file_->begin_together(time_ns)) : 0;
+}
+
+int log_node::share_at_once() {
+    shares_at_once_ = looks_when_reading_ = is_behind = true;
+    return publish();
+}
+
+int log_node::share_now() {
+    is_behind = true;
+    return publish();
 }
 
 /// By the time of the file that descriptors stand for: nobody writes to that.
@@ -360,8 +364,9 @@ void log_node::tell_others() {
     const char* const name = descriptor_name.data();
     const int directory = file_->of().directory();
     const auto touch = [&] {
-        return shown::named(calls::call_id::log_utimens, directory, name,
-                            [&] { return direct::call(SYS_utimensat, directory, direct::address(name), 0, 0); });
+        return shown::named(calls::call_id::log_utimens, directory, name, [&] {
+            return direct::call(SYS_utimensat, directory, direct::address(name), 0, AT_SYMLINK_NOFOLLOW);
+        });
     };
     if (touch() != -ENOENT) return;
     if (const int fd = open_placeholder(directory, O_RDONLY | O_CLOEXEC); fd >= 0) shown::close(fd);
@@ -374,9 +379,13 @@ bool log_node::others_published() {
     constexpr int64_t coarse_ns = 20'000'000;
     constexpr int64_t old_ns = 1'000'000'000;
     struct stat now {};
-    if (told_by_ < 0)
-        told_by_ = direct_files().open_at(file_->of().directory(), descriptor_name.data(), O_PATH | O_NOFOLLOW, 0);
-    if (told_by_ < 0 || direct_files().status(told_by_, now) != 0) return false;
+    const int directory = file_->of().directory();
+    if (told_by_ < 0) told_by_ = direct_files().open_at(directory, descriptor_name.data(), O_PATH | O_NOFOLLOW, 0);
+    if (told_by_ == -ENOENT) return false;
+    // Where no descriptor is free, by its name.
+    const int looked = told_by_ >= 0 ? direct_files().status(told_by_, now)
+                                     : direct_files().status_at(directory, descriptor_name.data(), now);
+    if (looked != 0) return looked != -ENOENT;
     has_past_writes_ = now.st_size > 0;
     const int64_t told_ns = now.st_mtim.tv_sec * 1'000'000'000 + now.st_mtim.tv_nsec;
     if (told_ns == told_ns_ && seen_ns_ == 0) return false;
@@ -430,29 +439,30 @@ int log_node::close_file() {
 }
 
 /// Its path, where it has no name any more that applications know; else "".
-void log_node::path_if_removed(char* path, size_t room) const {
-    path[0] = '\0';
-    if (marker_ >= 0 && is_removed() && this->path(path, room) == 0) path[0] = '\0';
+void log_node::path_if_removed(calls::path_room& path) const {
+    path.text()[0] = '\0';
+    if (marker_ < 0 || !is_removed() || !path.reserve(longest_path)) return;
+    if (this->path(path.text(), path.room()) == 0) path.text()[0] = '\0';
 }
 
-void log_node::end_with_process(char* path, size_t room) {
+void log_node::end_with_process(calls::path_room& path) {
     if (file_ != nullptr && has_unpublished && file_->settle().ok()) tell_others();
     close_file();
-    path_if_removed(path, room);
-    if (path[0] == '\0') return;
+    path_if_removed(path);
+    if (path.text()[0] == '\0') return;
     // The same marker without its lock, which forked children keep.
     file_calls& files = direct_files();
-    const int directory = files.open_at(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+    const int directory = files.open_at(AT_FDCWD, path.text(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
     const int unlocked = directory < 0 ? directory : files.open_at(directory, name_of_marker(), O_RDONLY, 0);
     if (directory >= 0) files.close(directory);
     if (unlocked >= 0)
         hidden::close(std::exchange(marker_, unlocked));
     else
-        path[0] = '\0';
+        path.text()[0] = '\0';
 }
 
-void log_node::close(char* path, size_t room) {
-    path_if_removed(path, room);
+void log_node::close(calls::path_room& path) {
+    path_if_removed(path);
     close();
 }
 

@@ -7,12 +7,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <utility>
 
+#include "calls/backends/path_room.hpp"
 #include "logfs/backend/process_lock.hpp"
 #include "logfs/backend/told_places.hpp"
 #include "logfs/container/log_file.hpp"
 
 namespace halcyon::logfs {
+
+/// Of a container, or of a file in it, as the kernel says it.
+inline constexpr size_t longest_path = PATH_MAX + 64;
 
 /// How containers are opened by this process; set once, when it starts.
 struct node_settings {
@@ -22,6 +27,7 @@ struct node_settings {
     uint32_t host_directories = 32;
     std::string_view backends;      ///< container::place_on()
     std::string_view index_folder;  ///< opening::index_folder
+    int64_t most_mapped_bytes = 0;  ///< map_copy()
 };
 
 /// A container that this process has open, whatever the number of its descriptors: one reader and, once something is
@@ -63,6 +69,8 @@ class log_node {
     }
     /// Where its bytes go and come from. `syncs_writes`: those of writes go on to the device at once.
     void say_places(bool syncs_writes, calls::data_places& out);
+    /// Also where it has to be opened anew.
+    [[nodiscard]] bool was_opened() const { return marker_ >= 0; }
     /// It may say something else by now.
     [[nodiscard]] bool has_other_places() const { return file_ != nullptr && places_.may_have_changed(*file_); }
     /// Its marker, whose mode and owner are the file's.
@@ -73,6 +81,7 @@ class log_node {
     int status(struct stat& out);
     /// The container's path, as it is called now; 0: nobody knows.
     size_t path(char* out, size_t room) const;
+    size_t path(calls::path_room& out) const;
     /// It has no name any more.
     [[nodiscard]] bool is_removed() const;
     [[nodiscard]] bool is_plfs() const { return is_plfs_; }
@@ -81,15 +90,29 @@ class log_node {
     /// What was written here is older than all that others write after this, and they see it when they look. 0, or
     /// -errno.
     int publish();
-    /// The same, and it is on the device.
-    int sync();
+    /// The same, and it is on the device; or all that processes of this node wrote.
+    enum class whose : bool { own, all };
+    int sync(whose written);
     /// What was written here is older than all that others write after this.
     void settle();
     /// What is written from now on is that of a member of this group (writer_identity::group). 0, or -errno.
-    int join_group(uint64_t group);
+    /// `has_same_pages`: all members see the file by the pages of this node.
+    int join_group(uint64_t group, bool has_same_pages);
     /// log_file::raise_epoch(), where it is in this group. 0, or -errno.
     int raise_epoch(uint64_t group, int64_t time_ns);
-    /// Whether somebody published or synced something since this was asked last.
+    /// As those of calls::file_backend.
+    [[nodiscard]] uint64_t pages() const;
+    int show_group();
+    int begin_together(uint64_t group, int64_t time_ns);
+    int share_at_once();
+    /// Behind a write: others see it where they are to see all at once. 0, or -errno.
+    int share() { return shares_at_once_ ? share_now() : 0; }
+    /// Whether who reads next has to look at what others wrote, whatever these have said.
+    bool has_to_look() {
+        is_behind = is_behind || shares_at_once_;
+        return std::exchange(looks_when_reading_, shares_at_once_);
+    }
+    /// Whether somebody published or synced something since this was asked last; true, too, where nobody can tell.
     bool others_published();
     /// No program wrote to a descriptor past the library, as that looked last. 0, or -errno.
     int expect_no_past_writes() { return has_past_writes_ ? tell_of_past_writes() : 0; }
@@ -106,11 +129,11 @@ class log_node {
     int close_file();
     /// All but the memory. `path`: of a container that has no name any more, which is to be removed if nobody else has
     /// it open; "": it has one.
-    void close(char* path, size_t room);
+    void close(calls::path_room& path);
     /// The process ends: its writer has ended, and others are told, but nothing is synced. `path`: likewise; others are
     /// not told any more that this process has it open. What is written behind that (streams) goes on in another log,
     /// where another process keeps the container.
-    void end_with_process(char* path, size_t room);
+    void end_with_process(calls::path_room& path);
     /// Likewise, for who knows that others have it open.
     void close();
     /// In a forked child.
@@ -137,6 +160,7 @@ class log_node {
 
   private:
     void attend_staged();
+    int share_now();
     int make_ready();
     int open_file(const char* path, bool is_new, mode_t mode);
     int hold_marker(int directory);
@@ -145,7 +169,7 @@ class log_node {
     void look_at_system(int directory);
     void tell_others();
     void close_marks();
-    void path_if_removed(char* path, size_t room) const;
+    void path_if_removed(calls::path_room& path) const;
     int tell_of_past_writes();
 
     const node_settings& how_;
@@ -160,6 +184,9 @@ class log_node {
     int placeholder_ = -1;
     int told_by_ = -1;  // the placeholder, opened for nothing but its time: no lock goes when it is closed
     uint64_t group_ = 0;
+    bool group_has_same_pages_ = false;
+    bool looks_when_reading_ = false;
+    bool shares_at_once_ = false;
     told_places places_;
     int64_t told_ns_ = 0;       // when others published last, as that file says
     int64_t seen_ns_ = 0;       // when this was seen first; 0: long ago

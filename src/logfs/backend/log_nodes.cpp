@@ -183,18 +183,18 @@ void log_nodes::release(log_node& node) {
 }
 
 void log_nodes::end(log_node& node) {
-    char removed[PATH_MAX + 64];
+    calls::path_room removed;
     const bool may_rest =
         calls::hidden_descriptors::room() >= least_room && !calls::backends::shares_memory_with_parent();
     bool rests = false;
     {
         const held_node alone(node);
         rests = may_rest && node.rest();
-        if (!rests) node.close(removed, sizeof removed);
+        if (!rests) node.close(removed);
     }
     if (rests) return keep(node);
     give_back(&node);
-    if (removed[0] != '\0') remove_unused(removed);
+    if (removed.text()[0] != '\0') remove_unused(removed.text());
 }
 
 // --- nodes that rest: each belongs to whoever takes it out of the list ---
@@ -312,8 +312,18 @@ void log_nodes::close_twin(log_node& of, log_node& twin) {
 void log_nodes::after_fork() {
     renumber_threads();
     lock_.forget_others();
-    for (log_node* const first : chains_)
-        for (log_node* at = first; at != nullptr; at = at->next) at->forget();
+    for (log_node*& first : chains_) {
+        for (log_node** at = &first; *at != nullptr;) {
+            log_node& node = **at;
+            node.forget();
+            // Another thread was about to open it, and is not here: nobody would.
+            node.is_known = node.was_opened();
+            if (node.is_known)
+                at = &node.next;
+            else
+                *at = node.next;
+        }
+    }
     for (log_node* at = unused_; at != nullptr; at = at->next) at->lock.forget_others();
     for (; resting_count_ > 0; --resting_count_) {
         log_node& parents = *resting_[resting_count_ - 1];
@@ -359,14 +369,24 @@ void log_nodes::before_fork() {
     with_free_nodes([](log_node& of) { of.settle(); });
 }
 
+void log_nodes::keep_still() {
+    const uint32_t self = this_thread_number();
+    if (!lock_.is_of(self)) static_cast<void>(lock_.lock(self));
+}
+
+/// Nothing, where this thread does not keep still.
+void log_nodes::go_on() {
+    lock_.unlock(this_thread_number());
+}
+
 void log_nodes::before_end() {
     drop_resting();
     with_free_nodes([](log_node& of) {
-        char removed[PATH_MAX + 64];
-        of.end_with_process(removed, sizeof removed);
+        calls::path_room removed;
+        of.end_with_process(removed);
         // A forked child may go on with it: without locks, nobody knows.
-        if (removed[0] != '\0')
-            remove_unused(direct_files(), removed, state::settings.index_folder, without_locks::stays);
+        if (removed.text()[0] != '\0')
+            remove_unused(direct_files(), removed.text(), state::settings.index_folder, without_locks::stays);
     });
 }
 

@@ -51,6 +51,9 @@ class log_nodes {
     /// What a child writes counts after all that this process has written by now, but for nodes that another thread
     /// uses for long.
     void before_fork();
+    /// Until this thread goes on, all others leave the lists as they are: a forked child gets them whole.
+    void keep_still();
+    void go_on();
     /// In a forked child: whatever its parent has open is opened anew when it is used.
     void after_fork();
     /// Writers say that they have ended.

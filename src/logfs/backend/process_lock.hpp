@@ -66,12 +66,15 @@ class process_lock {
     std::atomic<uint32_t> word_{0};
 };
 
+/// Its thread may have it already, while it forks (log_nodes::keep_still).
 class held_lock {
   public:
-    explicit held_lock(process_lock& of) : lock_(of), self_(this_thread_number()) {
-        static_cast<void>(lock_.lock(self_));
+    explicit held_lock(process_lock& of) : lock_(of), self_(this_thread_number()), was_held_(of.is_of(self_)) {
+        if (!was_held_) static_cast<void>(lock_.lock(self_));
     }
-    ~held_lock() { lock_.unlock(self_); }
+    ~held_lock() {
+        if (!was_held_) lock_.unlock(self_);
+    }
     held_lock(const held_lock&) = delete;
     held_lock& operator=(const held_lock&) = delete;
 
@@ -79,6 +82,7 @@ class held_lock {
     const calls::blocked_signals whole_;
     process_lock& lock_;
     const uint32_t self_;
+    const bool was_held_;
 };
 
 }  // namespace halcyon::logfs

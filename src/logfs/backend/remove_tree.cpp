@@ -12,9 +12,11 @@
 #include "logfs/backend/direct_files.hpp"
 #include "logfs/backend/log_nodes.hpp"
 #include "logfs/backend/whole_path.hpp"
+#include "logfs/container/directory/begun_container.hpp"
 #include "logfs/container/directory/names_in.hpp"
 #include "logfs/container/directory/remove_tree.hpp"
 #include "logfs/container/directory/removed_container.hpp"
+#include "logfs/container/directory/replacement.hpp"
 #include "logfs/container/files/memory_source.hpp"
 
 namespace halcyon::logfs {
@@ -39,10 +41,19 @@ class joined {
 /// Longer than any creation takes, and any difference of two clocks of a cluster.
 constexpr int64_t old_ns = int64_t{3600} * 1'000'000'000;
 
+bool is_long_ago(int64_t ns) {
+    return realtime_ns() - ns > old_ns;
+}
+
 bool is_old(const char* path) {
     struct stat state {};
     if (direct_files().status_at(AT_FDCWD, path, state) != 0) return false;
-    return realtime_ns() - state.st_mtim.tv_sec * 1'000'000'000 > old_ns;
+    return is_long_ago(state.st_mtim.tv_sec * 1'000'000'000);
+}
+
+/// A container, or a plain file.
+void remove_replaced(const char* path) {
+    if (direct_files().remove_at(AT_FDCWD, path, false) != 0) remove_unused(path);
 }
 
 }  // namespace
@@ -68,6 +79,8 @@ void sweep(const char* directory, bool all) {
         const joined whole(directory, found);
         if (found.starts_with(removed_prefix)) remove_unused(whole.c_str());
         if (found.starts_with(begun_prefix) && (all || is_old(whole.c_str()))) remove_tree(AT_FDCWD, whole.c_str());
+        const int64_t replaced_ns = replaced_at_ns(found);
+        if (replaced_ns > 0 && (all || is_long_ago(replaced_ns))) remove_replaced(whole.c_str());
         return 0;
     });
 }

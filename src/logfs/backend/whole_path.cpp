@@ -8,6 +8,7 @@
 #include "calls/state/direct_call.hpp"
 #include "logfs/backend/direct_files.hpp"
 #include "logfs/backend/shown_calls.hpp"
+#include "logfs/container/directory/begun_container.hpp"
 #include "logfs/container/directory/marking.hpp"
 #include "logfs/container/format/dropping_name.hpp"
 
@@ -56,11 +57,14 @@ whole_path::whole_path(std::string_view root, const char* path) : root_(root.siz
 
 // What is cut off is longer than any path of the kernel's, which says so.
 void whole_path::put(std::string_view text) {
-    const size_t room = sizeof text_ - 1 - length_;
-    const size_t bytes = text.size() < room ? text.size() : room;
-    std::memcpy(text_ + length_, text.data(), bytes);
+    constexpr size_t longest = size_t{2} * PATH_MAX;
+    const size_t wanted = length_ + text.size() + 1;
+    const size_t room = text_.reserve(wanted < longest ? wanted : longest) ? text_.room() : 0;
+    const size_t free = room > length_ + 1 ? room - 1 - length_ : 0;
+    const size_t bytes = text.size() < free ? text.size() : free;
+    std::memcpy(text_.text() + length_, text.data(), bytes);
     length_ += bytes;
-    text_[length_] = '\0';
+    text_.text()[length_] = '\0';
 }
 
 std::string_view whole_path::last_name() const {
@@ -71,8 +75,8 @@ std::string_view whole_path::last_name() const {
 bool whole_path::may_be_inside() const {
     for (size_t at = root_; at < length_;) {
         size_t end = ++at;
-        while (end < length_ && text_[end] != '/') ++end;
-        if (may_be_inner({text_ + at, end - at})) return true;
+        while (end < length_ && view()[end] != '/') ++end;
+        if (may_be_inner(view().substr(at, end - at))) return true;
         at = end;
     }
     return false;
@@ -80,19 +84,20 @@ bool whole_path::may_be_inside() const {
 
 bool whole_path::is_inside() const {
     for (size_t end = length_; end-- > root_ + 1;)
-        if (text_[end] == '/' && is_container_at({text_, end})) return true;
+        if (view()[end] == '/' && is_container_at(view().substr(0, end))) return true;
     return false;
 }
 
 template <class Marking>
 int whole_path::look_by(Marking marking_of_folder, bool follow, found& out) const {
-    const int done = look_at(AT_FDCWD, text_, follow, out.state);
+    const int done = look_at(AT_FDCWD, c_str(), follow, out.state);
     if (done == -ENOENT) return is_inside() ? -ENOTDIR : -ENOENT;
     if (done != 0) return done;
     if (may_be_inside() && is_inside()) return -ENOTDIR;
     out.is = kind::other;
     if (!S_ISDIR(out.state.st_mode)) return 0;
-    const marking by = marking_of_folder(direct_files(), AT_FDCWD, view());
+    marking by = marking_of_folder(direct_files(), AT_FDCWD, view());
+    if (by == marking::none && becomes_container(direct_files(), AT_FDCWD, c_str(), out.state)) by = marking::ours;
     out.is = by == marking::none ? kind::directory : kind::container;
     out.is_plfs = by == marking::plfs;
     return 0;
@@ -109,8 +114,8 @@ int whole_path::look_quickly(bool follow, found& out) const {
 int whole_path::expect_parent() const {
     const size_t end = view().rfind('/');
     if (is_root() || end == std::string_view::npos || end < root_) return 0;
-    whole_path above({text_, root_}, "/");
-    above.put({text_ + root_, end - root_});
+    whole_path above(view().substr(0, root_), "/");
+    above.put(view().substr(root_, end - root_));
     found there;
     if (const int failed = above.look(true, there); failed != 0) return failed;
     return there.is == kind::directory ? 0 : -ENOTDIR;
@@ -118,7 +123,7 @@ int whole_path::expect_parent() const {
 
 int whole_path::follow_link() {
     char target[PATH_MAX];
-    const int64_t bytes = direct_files().read_link_at(AT_FDCWD, text_, target, sizeof target);
+    const int64_t bytes = direct_files().read_link_at(AT_FDCWD, c_str(), target, sizeof target);
     if (bytes < 0) return static_cast<int>(bytes);
     if (bytes == sizeof target) return -ENAMETOOLONG;
     const std::string_view to(target, static_cast<size_t>(bytes));

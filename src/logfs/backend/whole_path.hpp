@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "calls/backends/path_room.hpp"
+
 namespace halcyon::logfs {
 
 /// What has a name.
@@ -26,7 +28,6 @@ struct found {
 bool may_be_inner(std::string_view name);
 /// Names of what is on its way into a directory, or out of it: these are never listed.
 bool is_hidden_name(std::string_view name);
-inline constexpr std::string_view begun_prefix = ".halcyon-begun-";
 
 /// Whether the directory `name` below the directory `fd` (AT_FDCWD, or a descriptor) is a container.
 bool is_container(int fd, const char* name);
@@ -37,8 +38,8 @@ class whole_path {
     /// `path`: as file_backend has it, "/" for the root.
     whole_path(std::string_view root, const char* path);
 
-    [[nodiscard]] const char* c_str() const { return text_; }
-    [[nodiscard]] std::string_view view() const { return {text_, length_}; }
+    [[nodiscard]] const char* c_str() const { return text_.text(); }
+    [[nodiscard]] std::string_view view() const { return {text_.text(), length_}; }
     [[nodiscard]] bool is_root() const { return length_ <= root_; }
     [[nodiscard]] std::string_view last_name() const;
 
@@ -60,7 +61,7 @@ class whole_path {
     template <class Marking>
     int look_by(Marking marking, bool follow, found& out) const;
 
-    char text_[2 * PATH_MAX];
+    calls::path_room text_;
     size_t length_ = 0;
     size_t root_ = 0;
 };

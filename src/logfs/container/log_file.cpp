@@ -42,7 +42,7 @@ result<void> log_file::open(std::string_view path, const writer_identity& who, c
         return failure{error_kind::usage, std::string(path) + ": another file is open here", EBUSY};
     who_ = who;
     how_ = how;
-    has_new_writes_ = false;
+    has_new_writes_ = is_together_ = false;
     epoch_ns_ = 0;
     const bool must_be_new = how.creates && how.is_exclusive;
     result<void> opened = must_be_new ? result<void>() : open_container(path);
@@ -117,6 +117,7 @@ result<void> log_file::open_writer(const writer_options& how) {
         return opened;
     }
     writer_->follow(std::max(reader_->latest_ns(), epoch_ns_));
+    if (is_together_) writer_->stop_clock();
     space_.begin(how_.least_given_back);
     return {};
 }
@@ -126,12 +127,13 @@ bool log_file::has_no_room_on_node(const failure& why) const {
     return writer_ && writer_->is_staged() && (error == ENOSPC || error == EDQUOT || error == EIO || error == EFBIG);
 }
 
-/// What it has written is on the device, and another writer goes on behind it.
+/// What it has written is on the device, and another writer goes on behind it: also where its close has failed.
 result<void> log_file::end_writer() {
     if (auto synced = writer_->sync(); !synced) return synced;
     has_new_writes_ = true;
     if (auto taken = take_own(); !taken) return taken;
     auto closed = writer_->close();
+    writer_.reset();
     epoch_ns_ = std::max(epoch_ns_, reader_->latest_ns());
     return closed;
 }
@@ -350,10 +352,7 @@ result<void> log_file::join_group(uint64_t group) {
     if (auto open = expect_open(); !open) return open;
     if (who_.group == group) return {};
     who_.group = group;
-    if (!writer_) return {};
-    auto ended = end_writer();
-    if (!writer_->is_open()) writer_.reset();
-    return ended;
+    return writer_ ? end_writer() : result<void>();
 }
 
 int64_t log_file::propose_epoch() {
@@ -374,6 +373,23 @@ result<void> log_file::raise_epoch(int64_t time_ns) {
     return writer_->raise_epoch(time_ns);
 }
 
+result<void> log_file::begin_together(int64_t time_ns) {
+    if (auto raised = raise_epoch(time_ns); !raised) return raised;
+    const guard alone(*this);
+    is_together_ = true;
+    if (writer_) writer_->stop_clock();
+    return {};
+}
+
+result<void> log_file::end_together() {
+    {
+        const guard alone(*this);
+        if (!std::exchange(is_together_, false)) return {};
+        if (writer_) writer_->start_clock();
+    }
+    return raise_epoch(epoch_ns_ + writer::moment_ns);
+}
+
 result<void> log_file::settle() {
     const guard alone(*this);
     if (writer_) has_new_writes_ = true;
@@ -382,6 +398,17 @@ result<void> log_file::settle() {
 
 result<void> log_file::sync() {
     const guard alone(*this);
+    if (auto synced = sync_writer(); !synced) return synced;
+    // Its own first: of several processes that sync at a time, few then have to do so for others.
+    return with_descriptors([this] { return others_.sync(who_, writer_ ? writer_->name() : std::string_view()); });
+}
+
+result<void> log_file::sync_own() {
+    const guard alone(*this);
+    return sync_writer();
+}
+
+result<void> log_file::sync_writer() {
     if (auto open = expect_open(); !open) return open;
     auto synced = with_descriptors([this]() -> result<void> {
         if (writer_ && !writer_->index().is_empty()) return writer_->sync();
@@ -457,6 +484,7 @@ void log_file::abandon() {
 
 void log_file::forget() {
     writer_.reset();
+    others_.forget();
     reader_.reset();
     if (append_lock_ >= 0) container_.calls().close(std::exchange(append_lock_, -1));
     if (open_mark_ >= 0) container_.calls().close(std::exchange(open_mark_, -1));

@@ -16,6 +16,7 @@
 #include "logfs/container/files/short_lock.hpp"
 #include "logfs/container/reading/reader.hpp"
 #include "logfs/container/space/own_space.hpp"
+#include "logfs/container/writing/other_writers.hpp"
 #include "logfs/container/writing/writer.hpp"
 
 namespace halcyon::logfs {
@@ -103,9 +104,15 @@ class log_file {
     /// As those of the writer, also before anything is written.
     int64_t propose_epoch();
     result<void> raise_epoch(int64_t time_ns);
+    /// As raise_epoch(); and what is written here until end_together() is older than what any member of the group
+    /// writes behind that, also by another clock.
+    result<void> begin_together(int64_t time_ns);
+    result<void> end_together();
     result<void> settle();
-    /// What was written here is on the device; of a file that was created here, that it is there.
+    /// All that processes of this node wrote is on the device; of a file that was created here, that it is there.
     result<void> sync();
+    /// What was written here is on the device; of a file that was created here, that it is there.
+    result<void> sync_own();
     result<void> close();
     /// Nobody uses it for a while: what was written is published, and nothing is held that others may wait for. The
     /// next call goes on, once others were told again that it is open. `keeps_writer`: where that may rest
@@ -137,6 +144,7 @@ class log_file {
     [[nodiscard]] bool has_no_room_on_node(const failure& why) const;
     result<void> leave_node();
     result<void> end_writer();
+    result<void> sync_writer();
     result<void> close_writer();
     void has_written(int64_t offset, int64_t bytes, int64_t end_before);
     result<void> take_own();
@@ -156,8 +164,10 @@ class log_file {
     std::optional<reader> reader_;
     std::optional<writer> writer_;
     own_space space_{container_};
+    other_writers others_{container_};
     bool has_new_writes_ = false;
     bool is_unsynced_ = false;  // created here
+    bool is_together_ = false;  // with the group
     int64_t epoch_ns_ = 0;      // raised, or proposed before there was a writer
     int append_lock_ = -1;
     int open_mark_ = -1;

@@ -11,18 +11,38 @@
 #include "calls/state/direct_call.hpp"
 #include "logfs/container/files/file_calls.hpp"
 #include "logfs/container/files/file_systems.hpp"
+#include "logfs/container/files/inner_names.hpp"
 #include "logfs/container/files/status_of.hpp"
+#include "logfs/container/format/dropping_name.hpp"
 
 namespace halcyon::logfs {
 
 namespace direct = calls::direct;
 
+/// For inner_names.
+struct direct_system {
+    static int open(int directory, const char* name, int flags, mode_t mode) {
+        for (;;) {
+            const long fd = direct::call(SYS_openat, directory, direct::address(name), flags, mode);
+            if (fd != -EINTR) return static_cast<int>(fd);
+        }
+    }
+    static void close(int fd) { direct::close(fd); }
+    static int64_t read_link(int directory, const char* name, char* out, size_t room) {
+        return direct::call(SYS_readlinkat, directory, direct::address(name), direct::address(out),
+                            static_cast<long>(room));
+    }
+    static int status(int fd, struct stat& out) {
+        return static_cast<int>(direct::call(SYS_fstat, fd, direct::address(&out)));
+    }
+    static int64_t read(int fd, char* out, size_t room) { return direct::read(fd, out, room); }
+};
+
 /// System calls that no interposed function sees, nor the application's errno.
 class direct_file_calls : public file_calls {
   public:
     int open_at(int directory, const char* name, int flags, mode_t mode) override {
-        return static_cast<int>(uninterrupted(
-            [&] { return direct::call(SYS_openat, directory, direct::address(name), flags | O_CLOEXEC, mode); }));
+        return inner_names<direct_system>::open(directory, name, flags, mode);
     }
     int close(int fd) override {
         const int done = direct::close(fd);
@@ -106,7 +126,21 @@ class direct_file_calls : public file_calls {
         return static_cast<int>(direct::call(SYS_mkdirat, directory, direct::address(name), mode));
     }
     int set_mode_at(int directory, const char* name, mode_t mode) override {
-        return static_cast<int>(direct::call(SYS_fchmodat, directory, direct::address(name), mode));
+        if (directory < 0) return static_cast<int>(direct::call(SYS_fchmodat, directory, direct::address(name), mode));
+        constexpr long fchmodat2 = 452;
+        const long done = direct::call(fchmodat2, directory, direct::address(name), mode, AT_SYMLINK_NOFOLLOW);
+        if (done != -ENOSYS) return static_cast<int>(done);
+        // Linux before 6.6, by its name in /proc.
+        const int fd = direct_system::open(directory, name, O_PATH | O_NOFOLLOW | O_CLOEXEC, 0);
+        if (fd < 0) return fd;
+        struct stat there {};
+        const int looked = status(fd, there);
+        const short_name itself = short_name("/proc/self/fd/").add(static_cast<uint64_t>(fd));
+        long changed = looked != 0 ? looked : S_ISLNK(there.st_mode) ? -EOPNOTSUPP : -ENOENT;
+        if (changed == -ENOENT) changed = direct::call(SYS_fchmodat, AT_FDCWD, direct::address(itself.c_str()), mode);
+        if (changed == -ENOENT) changed = direct::call(SYS_fchmodat, directory, direct::address(name), mode);
+        direct::close(fd);
+        return static_cast<int>(changed);
     }
     int set_owner_at(int directory, const char* name, uid_t user, gid_t group) override {
         return static_cast<int>(

@@ -239,11 +239,11 @@ result<void> serve(const mount_options& options) {
         log.use_system_log();
     all.containers.write_as(writer_identity::of_this_process());
     all.session = made->get();
-    if (!options.is_read_only && !backend->is_read_only) all.removed.sweep();
 
     result<void> served;
     {
         const ending signals(made->get(), mounted_there.what, log, all.open_files);
+        if (!options.is_read_only && !backend->is_read_only) all.removed.sweep();
         all.pages.emplace(made->get());
         std::thread(read_ahead_further, mounted_there.what).detach();
         served = loop(made->get(), options.threads);

@@ -276,6 +276,14 @@ int halcyon_set_parameter(halcyon_handle h, const char* name, double value) {
     });
 }
 
+int halcyon_get_parameter(halcyon_handle h, const char* name, double* value) {
+    return in_session("halcyon_get_parameter", h, {{"name", name}, {"value", value}}, [&](client_session& client) {
+        const auto found = client.parameter_value(name);
+        if (found) *value = *found;
+        return report(found);
+    });
+}
+
 int halcyon_open(const char* config_path, MPI_Comm comm, halcyon_handle* h) {
     return open_session(
         config_path, [comm] { return comm; }, h);
@@ -346,8 +354,10 @@ int halcyon_signal(halcyon_handle h, const char* event) {
 }
 
 int halcyon_end_iteration(halcyon_handle h) {
-    return in_session("halcyon_end_iteration", h, {},
-                      [&](client_session& client) { return report(client.end_iteration()); });
+    return guarded([&] {
+        const auto at = hold("halcyon_end_iteration", h);
+        return at ? report((*at)->open->opened.end_iteration()) : report(at);
+    });
 }
 
 int halcyon_wait(halcyon_handle h, int64_t iteration, halcyon_stage stage) {

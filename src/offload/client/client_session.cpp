@@ -11,6 +11,7 @@
 #include "offload/client/known_names.hpp"
 #include "offload/client/notice.hpp"
 #include "offload/client/usage.hpp"
+#include "offload/model/parameter_check.hpp"
 
 namespace halcyon::offload {
 
@@ -45,6 +46,30 @@ client_session::client_session(model& data, place_in_job where, std::unique_ptr<
     if (segment_) served_.emplace(*this, complain);
     completion_.emplace(segment_.get(), link_.get(), served_ ? &served_->channel : nullptr, where_.client, loss_,
                         *fallback_, now_);
+    make_steered();
+}
+
+void client_session::make_steered() {
+    if (model_.steerable().empty()) return;
+    const auto tell = [this](const event_record& e) -> result<void> {
+        if (serverless()) {
+            const auto steered = steering_record::of(e, model_);
+            return steered ? fallback_->add_steering(*steered) : result<void>();
+        }
+        auto told = served_->channel.push(e);
+        served_->channel.ring(&doorbell::ring);
+        return told;
+    };
+    steered_.emplace(model_, segment_.get(),
+                     steered_parameters::session_calls{
+                         [this](std::string_view name, double value) { return set_parameter(name, value); }, tell,
+                         [this](const std::string& line) { fallback_->log(line); }});
+}
+
+result<double> client_session::parameter_value(std::string_view name) const {
+    const parameter* p = std::as_const(model_).find_parameter(name);
+    if (p == nullptr) return unknown_parameter(model_, name);
+    return p->value;
 }
 
 client_counts client_session::counts() const {

@@ -20,6 +20,7 @@
 #include "offload/client/server_link.hpp"
 #include "offload/client/server_loss.hpp"
 #include "offload/client/spill_file.hpp"
+#include "offload/client/steered_parameters.hpp"
 #include "offload/segment/segment.hpp"
 
 namespace halcyon::offload {
@@ -54,6 +55,12 @@ class client_session {
     using stage = completion::stage;
     result<void> wait(int64_t iteration, stage which);
     result<void> set_parameter(std::string_view name, double value) { return blocks_.set_parameter(name, value); }
+    /// Failure (usage): no such parameter.
+    [[nodiscard]] result<double> parameter_value(std::string_view name) const;
+    /// Null in a session without steerable parameters.
+    [[nodiscard]] steered_parameters* steered() { return steered_ ? &*steered_ : nullptr; }
+    /// What the simulation waited for since the last call is part of the time of that call.
+    void count_time_since_last_call() { now_.add_time_since_last_call(); }
     /// Evaluated shape and type of a block, as the next write will have it.
     result<block_shape> describe(std::string_view variable, int block, scalar_type& type);
 
@@ -104,6 +111,7 @@ class client_session {
     result<void> close_blocks(bool& open);
     result<void> give_up(const open_blocks::found& b);
     result<void> end_here();
+    void make_steered();
     /// True when this client stores its blocks itself; notices a server that is gone for good.
     bool serverless() { return loss_.notice(served_ ? served_->channel.signals_sent() : 0); }
 
@@ -119,6 +127,7 @@ class client_session {
     server_loss loss_;
     std::optional<served_parts> served_;
     std::optional<completion> completion_;
+    std::optional<steered_parameters> steered_;
     bool finished_ = false;
     uint64_t blocks_written_ = 0, bytes_written_ = 0, signals_ = 0;
 };

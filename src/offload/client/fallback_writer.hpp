@@ -46,6 +46,8 @@ class fallback_writer {
     };
     /// Into the records, of an iteration whose phase no server has.
     virtual result<void> add_phase(int64_t iteration, const phase& seen) = 0;
+    /// Likewise: a value that a user changed.
+    virtual result<void> add_steering(const steering_record& s) = 0;
     /// What the client handed to a server that ended, and nobody will make good.
     virtual result<void> count_lost(int64_t signals, int64_t phases) = 0;
     /// Into the records: what the policies of a client did as long as there was a server.

@@ -131,6 +131,13 @@ result<void> inline_writer::add_phase(int64_t iteration, const phase& seen) {
     return {};
 }
 
+result<void> inline_writer::add_steering(const steering_record& s) {
+    if (auto opened = open(); !opened) return opened;
+    log(s.text());
+    records_->add(s);
+    return {};
+}
+
 result<void> inline_writer::count_lost(int64_t signals, int64_t phases) {
     if (signals == 0 && phases == 0) return {};
     if (auto opened = open(); !opened) return opened;

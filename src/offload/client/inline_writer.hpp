@@ -40,6 +40,7 @@ class inline_writer final : public fallback_writer {
     result<void> note_missing(const variable& v, int block, int64_t iteration, absence::cause why) override;
     result<void> end_iteration(int64_t iteration) override;
     result<void> add_phase(int64_t iteration, const phase& seen) override;
+    result<void> add_steering(const steering_record& s) override;
     result<void> count_lost(int64_t signals, int64_t phases) override;
     result<void> signal(const event& e, int64_t iteration) override;
     result<void> count_policies(const policy_counts& of_client) override;

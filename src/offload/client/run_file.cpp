@@ -73,7 +73,8 @@ result<void> run_file::save(const std::string& directory) const {
 }
 
 bool is_record_of_server(const std::string& name) {
-    static const std::regex records(R"(\.?(phases|server|counts)-[nc]\d{4,}\.(csv|json|log)(\.tmp|\.room)?)");
+    static const std::regex records(
+        R"(\.?(phases|server|counts|steering|socket)-[nc]\d{4,}\.(csv|json|log)(\.tmp|\.room)?)");
     return std::regex_match(name, records);
 }
 

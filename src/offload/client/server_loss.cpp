@@ -92,6 +92,8 @@ result<void> server_loss::take_back_events(int64_t signals_sent) {
     event_ring::consumer unread(segment_->events(where_.client), segment_->geometry().event_slots);
     int64_t written = 0;
     for (event_record e{}; unread.pop(e) == event_ring::consumer::outcome::popped;) {
+        if (const auto steered = e.kind == event_kind::steered ? steering_record::of(e, model_) : std::nullopt)
+            if (auto done = fallback_.add_steering(*steered); !done) outcome = done;
         if (e.kind != event_kind::end_iteration) continue;
         ++written;
         if (auto done = fallback_.add_phase(e.iteration, {e.value[0], e.value[1], e.value[2], e.value[3], e.value[4]});

@@ -37,8 +37,28 @@ result<void> mpi_session::open_in_steps() {
     if (auto done = find_place(); !done) return done;
     if (auto done = prepare_output(); !done) return done;
     if (auto done = model_.run_inline ? connect_inline() : connect(); !done) return done;
+    if (auto done = begin_steering(); !done) return done;
     return agree_after(all_,
                        [this]() -> result<void> { return all_.rank() == 0 ? write_run_file({}) : result<void>(); });
+}
+
+/// Collective: values that were set before the open may differ between ranks; those of rank 0 count.
+result<void> mpi_session::begin_steering() {
+    if (client_->steered() == nullptr) return {};
+    auto ready = agree_after(all_, [this]() -> result<void> {
+        steering_.emplace(all_, *client_->steered());
+        return {};
+    });
+    return ready ? steering_->exchange(0) : ready;
+}
+
+result<void> mpi_session::end_iteration() {
+    if (!steering_) return client_->end_iteration();
+    // Whatever becomes of it, the other ranks wait for this one.
+    auto ended = contained("", [this] { return client_->end_iteration(); });
+    auto same = steering_->exchange(client_->iteration());
+    client_->count_time_since_last_call();
+    return ended ? same : ended;
 }
 
 /// One process reads: thousands of clients do not open the same file.
@@ -369,6 +389,8 @@ result<void> mpi_session::close() {
     const int64_t waited_ns = client_->visible_in_no_phase_ns();
     const ending end{realtime_ns() - waited_ns, static_cast<int64_t>(client_->counts().visible_ns) - waited_ns};
     result<void> outcome = contained("", [this] { return client_->finish(); });
+    if (steering_)
+        if (auto ended = steering_->end(); !ended) outcome = ended;
     const auto handed_over =
         contained("", [this] { return model_.detach_at_close ? client_->detach() : client_->wait_until_drained(); });
     if (!handed_over) outcome = handed_over;

@@ -11,6 +11,7 @@
 #include "offload/client/inline_writer.hpp"
 #include "offload/client/mpi_agreement.hpp"
 #include "offload/client/server_process.hpp"
+#include "offload/client/steering_round.hpp"
 #include "offload/segment/session_document.hpp"
 
 namespace halcyon::offload {
@@ -25,6 +26,8 @@ class mpi_session {
     /// Collective over `all`, once; see halcyon_open. Between two collective calls each rank does what may fail in a
     /// step of its own, and no step fails without telling the others (agree_after): none of them waits for ever.
     result<void> open(communicator all);
+    /// As halcyon_end_iteration: collective where parameters are steerable.
+    result<void> end_iteration();
     /// Collective; see halcyon_close.
     result<void> close();
     /// In place of close() when MPI does not run any more: what this rank has is handed over or stored, and nobody
@@ -43,6 +46,7 @@ class mpi_session {
     result<void> prepare_output();
     result<void> connect();
     result<void> connect_inline();
+    result<void> begin_steering();
     result<void> most_demanding(arena_need& need) const;
     result<void> connect_to_server(const arena_need& need);
     void leave_server();
@@ -81,6 +85,7 @@ class mpi_session {
     std::unique_ptr<segment> pending_segment_;
     std::unique_ptr<server_process> pending_link_;
     std::unique_ptr<client_session> client_;
+    std::optional<steering_round> steering_;  ///< where parameters are steerable
 };
 
 }  // namespace halcyon::offload

@@ -81,6 +81,16 @@ const store* model::find_store(std::string_view name) const {
 parameter* model::find_parameter(std::string_view name) {
     return find_named(parameters, name);
 }
+const parameter* model::find_parameter(std::string_view name) const {
+    return find_named(parameters, name);
+}
+
+std::vector<uint32_t> model::steerable() const {
+    std::vector<uint32_t> found;
+    for (uint32_t i = 0; i < parameters.size(); ++i)
+        if (parameters[i].is_steerable) found.push_back(i);
+    return found;
+}
 
 std::vector<uint32_t> first_blocks(const model& m) {
     std::vector<uint32_t> first{0};

@@ -53,7 +53,11 @@ struct parameter {
     bool is_mutable = false;    ///< may be set after open
     double min = 0;             ///< lower bound of a mutable parameter
     std::optional<double> max;  ///< upper bound of a mutable parameter; none = unbounded
+    bool is_steerable = false;  ///< mutable, with bounds: users change it through the server while the simulation runs
 };
+
+/// Steerable parameters of a configuration, at most: the mailbox in the segment has room for so many.
+inline constexpr size_t most_steerable = 64;
 
 struct layout {
     std::string name;
@@ -201,6 +205,9 @@ struct model {
     [[nodiscard]] const event* find_event(std::string_view name) const;
     [[nodiscard]] const store* find_store(std::string_view name) const;
     [[nodiscard]] parameter* find_parameter(std::string_view name);
+    [[nodiscard]] const parameter* find_parameter(std::string_view name) const;
+    /// Indices of the steerable parameters, in the order of the configuration: the same on all processes of a run.
+    [[nodiscard]] std::vector<uint32_t> steerable() const;
 
     /// Sets a mutable parameter. Usage failure: unknown name, not mutable, not finite, outside its bounds.
     [[nodiscard]] result<void> set_parameter(std::string_view name, double value);

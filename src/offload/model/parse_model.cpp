@@ -24,6 +24,15 @@ void parse_simulation(const config_value& root, model& m) {
     if (const auto v = root.find("close")) m.detach_at_close = v->text() == "detach";
 }
 
+void parse_steerable(const config_value& value, parameter& p) {
+    const auto steerable = value.find("steerable");
+    p.is_steerable = steerable && steerable->boolean();
+    if (!p.is_steerable) return;
+    if (const auto v = value.find("mutable"); v && !p.is_mutable)
+        v->refuse("a steerable parameter changes while the simulation runs; leave out 'mutable: false'");
+    p.is_mutable = true;
+}
+
 void parse_parameter(const std::string& name, const config_value& value, model& m) {
     if (name == "rank" || name == "size" || name == "block") {
         value.refuse("'" + name + "' is built in; choose another name");
@@ -41,9 +50,14 @@ void parse_parameter(const std::string& name, const config_value& value, model& 
     } else {
         p.value = value.find("value")->number();
         if (const auto v = value.find("mutable")) p.is_mutable = v->boolean();
+        parse_steerable(value, p);
         for (const char* bound : {"min", "max"}) {
             const auto v = value.find(bound);
             if (v && !p.is_mutable) v->refuse("only a parameter with 'mutable: true' has bounds");
+            if (!v && p.is_steerable)
+                value.find("steerable")
+                    ->refuse(std::string("needs '") + bound +
+                             "': values from outside the simulation are checked against bounds");
         }
         if (const auto v = value.find("min")) p.min = v->number();
         if (const auto v = value.find("max")) p.max = v->number();
@@ -60,6 +74,9 @@ void parse_parameters(const config_value& root, const std::map<std::string, doub
     if (const auto parameters = root.find("parameters")) {
         for (const auto& [name, value] : parameters->entries()) parse_parameter(name, value, m);
         if (m.parameters.size() > most) parameters->refuse("more than " + std::to_string(most) + " parameters");
+        if (const size_t steerable = m.steerable().size(); steerable > most_steerable)
+            parameters->refuse(std::to_string(steerable) + " parameters are steerable; at most " +
+                               std::to_string(most_steerable));
     }
     for (const auto& [name, value] : overrides) {
         parameter* p = m.find_parameter(name);

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <iomanip>
+#include <limits>
 #include <sstream>
 
 #include "base/rapidjson.hpp"
@@ -188,11 +190,26 @@ void run_records::add(const file_record& f) {
     count_line(files_);
 }
 
+void run_records::add(const steering_record& s) {
+    if (steering_.path.empty()) {
+        auto opened = open_table(directory_ + "/steering-" + writer_ + ".csv",
+                                 "request,parameter,value,iteration,asked_ns,user,process,host");
+        if (!opened) return static_cast<void>(++lost_);
+        steering_ = std::move(*opened);
+    }
+    steering_.out << s.request << ',' << s.parameter << ','
+                  << std::setprecision(std::numeric_limits<double>::max_digits10) << s.value << ',' << s.iteration
+                  << ',' << s.asked_ns << ',' << s.user << ',' << s.process << ',' << s.host << '\n'
+                  << std::flush;
+    count_line(steering_);
+}
+
 result<void> run_records::save(run_counts counts) {
-    if (is_lost(phases_) || is_lost(files_))
+    if (is_lost(phases_) || is_lost(files_) || is_lost(steering_))
         if (auto ours = settle_in_directory(directory_, run_); !ours) return ours;
     begin_anew_if_lost(phases_);
     begin_anew_if_lost(files_);
+    begin_anew_if_lost(steering_);
     counts.lost_records += lost_;
     auto saved = counts_file_.replace(fitting_text_of(counts));
     if (counts.finished) release();

@@ -8,6 +8,7 @@
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
 #include "offload/output/reserved_file.hpp"
+#include "offload/output/steering_record.hpp"
 #include "offload/segment/ledger.hpp"
 
 namespace halcyon::offload {
@@ -51,8 +52,8 @@ struct file_record {
     bool compressed;
 };
 
-/// Writes phases-<writer>.csv, server-<writer>.csv and counts-<writer>.json into `directory`. A writer that takes over
-/// appends to what its predecessor wrote.
+/// Writes phases-<writer>.csv, server-<writer>.csv, where somebody steers steering-<writer>.csv, and
+/// counts-<writer>.json into `directory`. A writer that takes over appends to what its predecessor wrote.
 class run_records {
   public:
     /// `run`: as for output_writer::open().
@@ -60,6 +61,7 @@ class run_records {
 
     void add(const phase_record& p);
     void add(const file_record& f);
+    void add(const steering_record& s);
     /// Replaces counts-<writer>.json, on a full disk too: its room is reserved. Messages that would not fit into that
     /// room are left out of the file and counted there. Files of records that were deleted or moved are begun anew, and
     /// the directory is made where it is missing. Failure (usage): another run has the directory now.
@@ -87,7 +89,7 @@ class run_records {
     void begin_anew_if_lost(table& t);
 
     std::string directory_, writer_, run_;
-    table phases_, files_;
+    table phases_, files_, steering_;  ///< the last is opened by its first line
     reserved_file counts_file_;
     int64_t lost_ = 0;
 };

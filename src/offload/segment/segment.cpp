@@ -11,7 +11,7 @@ namespace halcyon::offload {
 namespace {
 
 constexpr char segment_magic[8] = "HALCYON";
-constexpr uint32_t segment_layout_version = 6;
+constexpr uint32_t segment_layout_version = 7;
 constexpr uint64_t page_bytes = 4096;
 constexpr uint64_t huge_page_bytes = uint64_t{2} << 20;
 constexpr uint64_t smallest_table = 64;
@@ -58,8 +58,11 @@ uint64_t absence_logs_at(const segment_geometry& g) {
 uint64_t absence_log_stride(const segment_geometry& g) {
     return round_up(absence_log::bytes_for(g.absence_slots), page_bytes);
 }
+uint64_t steering_at(const segment_geometry& g) {
+    return absence_logs_at(g) + g.clients * absence_log_stride(g);
+}
 uint64_t arenas_at(const segment_geometry& g) {
-    return round_up(absence_logs_at(g) + g.clients * absence_log_stride(g), g.arena_alignment);
+    return round_up(steering_at(g) + (g.steerable > 0 ? sizeof(steering_box) : 0), g.arena_alignment);
 }
 
 }  // namespace
@@ -87,6 +90,9 @@ uint64_t segment_geometry::table_offset(uint32_t client) const {
 }
 uint64_t segment_geometry::absence_log_offset(uint32_t client) const {
     return absence_logs_at(*this) + client * absence_log_stride(*this);
+}
+uint64_t segment_geometry::steering_offset() const {
+    return steering_at(*this);
 }
 uint64_t segment_geometry::arena_offset(uint32_t client) const {
     return arenas_at(*this) + client * arena_bytes;
@@ -183,6 +189,7 @@ result<segment_geometry> plan_tables(const model& m, uint32_t clients, const are
     g.client_blocks = first_blocks(m).back();
     g.actions = static_cast<uint32_t>(m.actions.size());
     g.events = static_cast<uint32_t>(m.events.size());
+    g.steerable = static_cast<uint32_t>(m.steerable().size());
     if (static_cast<uint64_t>(m.buffer.bytes) / static_cast<uint64_t>(servers) >= 32 * huge_page_bytes)
         g.arena_alignment = huge_page_bytes;
     return g;
@@ -227,6 +234,7 @@ result<segment> segment::create(const segment_geometry& geometry, bool huge_page
          {&header->stored_through, &header->durable_through, &header->stored_wanted, &header->durable_wanted})
         mark->store(-1, std::memory_order_relaxed);
     header->lost_from.store(INT64_MAX, std::memory_order_relaxed);
+    if (geometry.steerable > 0) new (s.memory_.data() + geometry.steering_offset()) steering_box;
     for (uint32_t c = 0; c < geometry.clients; ++c) {
         auto* page = new (s.memory_.data() + geometry.page_offset(c)) client_page{};
         page->ended_through.store(-1, std::memory_order_relaxed);
@@ -246,8 +254,8 @@ bool segment_geometry::is_possible() const {
     return clients > 0 && clients <= (1U << 20) && blocks_per_client <= (1U << 26) && client_blocks <= (1U << 26) &&
            is_size(event_slots, 1, uint64_t{1} << 32) && is_size(return_slots, 1, uint64_t{1} << 32) &&
            is_size(absence_slots, 1, uint64_t{1} << 32) && actions <= (1U << 20) && events <= (1U << 20) &&
-           is_size(arena_alignment, page_bytes, uint64_t{1} << 32) && arena_bytes <= bytes / clients &&
-           bytes <= (uint64_t{1} << 56) && arena_offset(clients) <= bytes;
+           steerable <= most_steerable && is_size(arena_alignment, page_bytes, uint64_t{1} << 32) &&
+           arena_bytes <= bytes / clients && bytes <= (uint64_t{1} << 56) && arena_offset(clients) <= bytes;
 }
 
 result<segment> segment::attach(descriptor fd, const segment_geometry& geometry) {
@@ -286,6 +294,8 @@ result<void> segment::touch(uint32_t client, const arena_need& need) {
             memory_.touch(geometry_.absence_log_offset(client), absence_log::bytes_for(geometry_.absence_slots));
         !done)
         return done;
+    if (geometry_.steerable > 0 && client == 0)
+        if (auto done = memory_.touch(geometry_.steering_offset(), sizeof(steering_box)); !done) return done;
     const uint64_t below = std::min(geometry_.arena_bytes, 2 * (need.total() + need.passing));
     const uint64_t above = std::min(geometry_.arena_bytes, need.constant);
     const uint64_t begin = geometry_.arena_offset(client);

@@ -14,6 +14,7 @@
 #include "offload/model/model.hpp"
 #include "offload/segment/absence_log.hpp"
 #include "offload/segment/ledger.hpp"
+#include "offload/segment/steering_box.hpp"
 #include "offload/segment/tenure.hpp"
 
 namespace halcyon::offload {
@@ -56,6 +57,8 @@ enum class event_kind : uint8_t {
     end_iteration,        ///< value: begin_ns, visible_ns, blocked_ns, compute_ns, bytes
     closed,               ///< the client will send nothing more
     block_uncommitted,    ///< variable `index`, block `value[0]`: allocated, and not committed when the client closed
+    steered,  ///< parameter `index` since `iteration`, by request `sequence`; value: bits of it, asked_ns, process,
+              ///< user
 };
 
 /// What a client tells its server; 64 bytes, one cache line.
@@ -168,7 +171,7 @@ static_assert(has_shared_layout<written_mark, 8, 8>());
 /// Where things lie in a segment: computed alike by everybody from the model, never read from the segment.
 ///
 ///     header | client pages | marks, counts of events, written marks | event rings | return rings | block tables |
-///     absence logs | (aligned) arenas
+///     absence logs | steering box, where parameters are steerable | (aligned) arenas
 struct segment_geometry {
     uint32_t clients = 0;
     uint32_t blocks_per_client = 0;  ///< entries of each block table
@@ -178,6 +181,7 @@ struct segment_geometry {
     uint64_t absence_slots = 0;      ///< of each absence log, a power of two
     uint32_t actions = 0;            ///< of the configuration
     uint32_t events = 0;
+    uint32_t steerable = 0;           ///< parameters
     uint64_t arena_bytes = 0;         ///< of each arena, a multiple of 4096
     uint64_t arena_alignment = 4096;  ///< of the first arena: a huge page where the segment is large enough
     uint64_t bytes = 0;               ///< of all
@@ -190,6 +194,7 @@ struct segment_geometry {
     [[nodiscard]] uint64_t return_ring_offset(uint32_t client) const;
     [[nodiscard]] uint64_t table_offset(uint32_t client) const;
     [[nodiscard]] uint64_t absence_log_offset(uint32_t client) const;
+    [[nodiscard]] uint64_t steering_offset() const;
     [[nodiscard]] uint64_t arena_offset(uint32_t client) const;
     [[nodiscard]] bool is_possible() const;
     bool operator==(const segment_geometry&) const = default;
@@ -268,6 +273,8 @@ class segment {
     [[nodiscard]] absence_log& absences(uint32_t client) const {
         return *at<absence_log>(geometry_.absence_log_offset(client));
     }
+    /// Only where the geometry has steerable parameters.
+    [[nodiscard]] steering_box& steering() const { return *at<steering_box>(geometry_.steering_offset()); }
     [[nodiscard]] event_ring* events(uint32_t client) const {
         return at<event_ring>(geometry_.event_ring_offset(client));
     }

@@ -54,6 +54,7 @@ std::string session_document::to_text() const {
     number("absence_slots", geometry.absence_slots);
     number("actions", geometry.actions);
     number("events", geometry.events);
+    number("steerable", geometry.steerable);
     number("arena_bytes", geometry.arena_bytes);
     number("arena_alignment", geometry.arena_alignment);
     number("bytes", geometry.bytes);
@@ -96,6 +97,7 @@ result<session_document> session_document::from_text(std::string_view text) {
     s.geometry.absence_slots = number_of("absence_slots");
     s.geometry.actions = static_cast<uint32_t>(number_of("actions"));
     s.geometry.events = static_cast<uint32_t>(number_of("events"));
+    s.geometry.steerable = static_cast<uint32_t>(number_of("steerable"));
     s.geometry.arena_bytes = number_of("arena_bytes");
     s.geometry.arena_alignment = std::max<uint64_t>(4096, number_of("arena_alignment"));
     s.geometry.bytes = number_of("bytes");

@@ -20,6 +20,11 @@ namespace {
 /// Strangers can connect as often as they like: neither descriptors nor the log may run full of them.
 constexpr size_t most_strangers = 64;
 constexpr int64_t complaint_interval_ns = 1'000'000'000, deaf_ns = 100'000'000;
+/// Whoever steers can send as often as it likes, too: what is more than this waits in its socket, and so does the
+/// sender.
+constexpr size_t most_steerers = 8, most_steering_bytes = 8192;
+constexpr rate_limit steering_rate{100, 20};
+constexpr int steering_pause_ms = 10;
 
 result<hello> read_hello(const message& m) {
     hello h;
@@ -37,6 +42,9 @@ descriptor open_process(int socket) {
 }
 
 }  // namespace
+
+connections::connections(descriptor listening)
+    : listening_(std::move(listening)), steering_tokens_(steering_rate, monotonic_ns()) {}
 
 connections::~connections() {
     stop();
@@ -120,13 +128,17 @@ void connections::run() {
     while (true) {
         const int64_t deaf_ns_left = deaf_until_ns_ - monotonic_ns();
         const bool deaf = deaf_ns_left > 0;
+        const bool no_steering = steering_tokens_.tokens(steering_rate, monotonic_ns()) < 1;
+        bool pauses = false;
         std::vector<pollfd> waits{{stop_.get(), POLLIN, 0}, {deaf ? -1 : listening_.get(), POLLIN, 0}};
         for (const peer& p : peers_) {
-            waits.push_back({p.socket.get(), POLLIN, 0});
+            const bool waits_itself = p.steers && (no_steering || !p.unread.expired());
+            pauses = pauses || waits_itself;
+            waits.push_back({waits_itself ? -1 : p.socket.get(), POLLIN, 0});
             waits.push_back({p.process.get(), POLLIN, 0});
         }
-        if (::poll(waits.data(), waits.size(), deaf ? static_cast<int>(deaf_ns_left / 1'000'000) + 1 : -1) < 0)
-            continue;
+        const int deaf_ms = deaf ? static_cast<int>(deaf_ns_left / 1'000'000) + 1 : -1;
+        if (::poll(waits.data(), waits.size(), pauses ? steering_pause_ms : deaf_ms) < 0) continue;
         if (waits[0].revents != 0) return;
         std::vector<peer> remaining;
         for (size_t i = 0; i < peers_.size(); ++i) {
@@ -134,7 +146,7 @@ void connections::run() {
             bool keep = true;
             if (waits[2 + 2 * i].revents != 0) keep = handle(p);
             if (waits[3 + 2 * i].revents != 0) {
-                while (is_readable(p.socket) && handle(p)) {
+                while (!p.steers && is_readable(p.socket) && handle(p)) {
                 }
                 keep = false;
             }
@@ -143,6 +155,8 @@ void connections::run() {
             else if (p.greeted) {
                 connected_[p.client].store(false, std::memory_order_release);
                 listener_.ended(p.client);
+            } else if (p.steers) {
+                listener_.steerer_left(p.steers);
             }
         }
         peers_ = std::move(remaining);
@@ -160,7 +174,7 @@ void connections::accept_one() {
         return;
     }
     // The oldest stranger goes: a client says who it is at once.
-    const auto is_stranger = [](const peer& p) { return !p.greeted; };
+    const auto is_stranger = [](const peer& p) { return !p.greeted && !p.steers; };
     if (static_cast<size_t>(std::count_if(peers_.begin(), peers_.end(), is_stranger)) >= clients_ + most_strangers)
         peers_.erase(std::find_if(peers_.begin(), peers_.end(), is_stranger));
     peer p;
@@ -181,6 +195,7 @@ void connections::complain(const std::string& what) {
 
 /// False: the peer is gone, or is sent away.
 bool connections::handle(peer& p) {
+    if (p.steers) return take_steering(p);
     auto m = receive_message(p.socket.get(), sizeof(hello), 0);
     if (!m && m.why().kind == error_kind::unavailable) return true;
     if (!m && m.why().kind != error_kind::usage) return closed(p);
@@ -195,6 +210,7 @@ bool connections::handle(peer& p) {
             listener_.brought_spill(p.client, m->descriptors.empty() ? descriptor() : std::move(m->descriptors[0]));
         return true;
     }
+    if (h->purpose == hello::purpose_kind::steer && !p.greeted) return begin_steering(p);
     if (p.greeted) {
         complain("message ignored: client " + std::to_string(p.client) + " says hello again, as client " +
                  std::to_string(h->client));
@@ -213,6 +229,49 @@ bool connections::handle(peer& p) {
     connected_[p.client].store(true, std::memory_order_release);
     listener_.joined(p.client);
     return true;
+}
+
+/// False: there is no room for one more.
+bool connections::begin_steering(peer& p) {
+    std::erase_if(steerers_, [](const auto& one) { return one.expired(); });
+    auto steers = steering_peer::of(p.socket);
+    if (!steers || steerers_.size() >= most_steerers || !steering_tokens_.take(steering_rate, 1, monotonic_ns())) {
+        const failure why =
+            steers ? failure{error_kind::unavailable,
+                             "as many processes as may steer this run, or as many messages as it takes in a "
+                             "second, are under way; try again",
+                             0}
+                   : steers.why();
+        complain("connection refused: " + why.message);
+        const std::string said = steering_refusal(why);
+        static_cast<void>(send_message(p.socket.get(), std::as_bytes(std::span(said)), {}));
+        return false;
+    }
+    p.steers = std::make_shared<const steering_peer>(std::move(*steers));
+    steerers_.push_back(p.steers);
+    pass_on(p, {});
+    return true;
+}
+
+/// False: it is gone, or sends what no message is.
+bool connections::take_steering(peer& p) {
+    if (!steering_tokens_.take(steering_rate, 1, monotonic_ns())) return true;
+    const auto m = receive_message(p.socket.get(), most_steering_bytes, 0);
+    if (!m && m.why().kind == error_kind::unavailable) return true;
+    if (!m && m.why().kind == error_kind::usage) {
+        complain("message ignored: " + m.why().message);
+        static_cast<void>(p.steers->send(steering_refusal(m.why())));
+        return true;
+    }
+    if (!m || m->bytes.empty()) return false;
+    pass_on(p, {reinterpret_cast<const char*>(m->bytes.data()), m->bytes.size()});
+    return true;
+}
+
+void connections::pass_on(peer& p, std::string message) {
+    auto held = std::make_shared<const std::string>(std::move(message));
+    p.unread = held;
+    listener_.steered(p.steers, std::move(held));
 }
 
 /// The peer's end of the socket is closed. With a pidfd its process tells when it has gone, without one this has to.

@@ -6,7 +6,7 @@ namespace halcyon::offload {
 
 event_intake::event_intake(const segment& shared, const model& data, iteration_book& book, client_roster& clients,
                            block_intake& blocks, held_blocks& held, client_signals& signals,
-                           const action_queue& actions, journal& notes, progress_notice& progress)
+                           const action_queue& actions, steering& steered, journal& notes, progress_notice& progress)
     : segment_(shared),
       book_(book),
       clients_(clients),
@@ -14,6 +14,7 @@ event_intake::event_intake(const segment& shared, const model& data, iteration_b
       held_(held),
       signals_(signals),
       actions_(actions),
+      steering_(steered),
       journal_(notes),
       progress_(progress),
       first_block_(first_blocks(data)) {
@@ -77,6 +78,9 @@ void event_intake::handle(uint32_t client, const event_record& e) {
             return iteration_ended(client, e.iteration);
         case event_kind::closed:
             return client_gone(client);
+        case event_kind::steered:
+            if (!steering_.took_effect(client, e)) give_up(client, "one of steering that cannot be");
+            return;
     }
     give_up(client, "one of unknown kind " + std::to_string(static_cast<int>(e.kind)));
 }

@@ -14,6 +14,7 @@
 #include "offload/server/iteration_book.hpp"
 #include "offload/server/journal.hpp"
 #include "offload/server/progress_notice.hpp"
+#include "offload/server/steering.hpp"
 
 namespace halcyon::offload {
 
@@ -26,7 +27,7 @@ class event_intake {
   public:
     event_intake(const segment& shared, const model& data, iteration_book& book, client_roster& clients,
                  block_intake& blocks, held_blocks& held, client_signals& signals, const action_queue& actions,
-                 journal& notes, progress_notice& progress);
+                 steering& steered, journal& notes, progress_notice& progress);
 
     /// Takes a bounded number of events of each client, none while the action queue takes none. True: there was one.
     bool pop();
@@ -54,6 +55,7 @@ class event_intake {
     held_blocks& held_;
     client_signals& signals_;
     const action_queue& actions_;
+    steering& steering_;
     journal& journal_;
     progress_notice& progress_;
     std::vector<event_ring::consumer> rings_;

@@ -36,6 +36,7 @@ class journal {
     void note_switch(const std::string& what);
     void add(const phase_record& line) { records_.add(line); }
     void add(const file_record& line) { records_.add(line); }
+    void add(const steering_record& line) { records_.add(line); }
     [[nodiscard]] const run_counts& counts() const { return counts_; }
 
     /// All iterations up to this one are stored.

@@ -49,10 +49,12 @@ node_server::node_server(launch l, opened o)
           book_, held_, pending_, journal_, inbox_, pool_),
       signals_(segment_, *data_, book_, actions_, journal_),
       blocks_(segment_, *data_, generation_, book_, held_, spill_files_, journal_, losses_),
-      events_(segment_, *data_, book_, clients_, blocks_, held_, signals_, actions_, journal_, progress_),
+      steering_(segment_, *data_, document_, clients_, journal_, log_),
+      events_(segment_, *data_, book_, clients_, blocks_, held_, signals_, actions_, steering_, journal_, progress_),
       takeover_(segment_, *data_, generation_, book_, clients_, spill_files_, held_, blocks_, signals_, events_,
                 actions_, journal_, progress_),
       turns_(std::move(l.turns)),
+      found_(std::move(l.found)),
       view_(*data_, document_.node, document_.nodes, *output_, journal_, inbox_, pool_),
       assembly_(*data_, book_, held_, journal_, losses_),
       settlement_(segment_, *data_, book_, held_, pace_, view_, journal_, losses_, progress_),
@@ -111,6 +113,13 @@ void node_server::client_brought_spill(uint32_t client, descriptor file) {
             journal_.note("the spill file of rank " + std::to_string(book_.rank_of(client)) +
                           " could not be taken: this process has no descriptor left (ulimit -n)");
     });
+}
+
+void node_server::steered(const steering::peer& from, std::shared_ptr<const std::string> message) {
+    inbox_.tell([this, from, text = std::move(message)] { steering_.take(from, *text); });
+}
+void node_server::steerer_left(const steering::peer& gone) {
+    inbox_.tell([this, gone] { steering_.forget(gone); });
 }
 
 int node_server::run() {
@@ -234,6 +243,8 @@ bool node_server::come_to_rest() {
     }
     world_.leave_files();
     if (!world_.finish(actions_.job_events_taken())) return false;
+    steering_.end();
+    found_.reset();
     losses_.look_for_files(*output_);
     output_->remove_halves_of(dead_writers());
     result<void> saved = journal_.save_last(output_->ended_short());

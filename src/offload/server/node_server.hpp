@@ -9,6 +9,7 @@
 #include "base/turn.hpp"
 #include "offload/output/output_writer.hpp"
 #include "offload/output/run_records.hpp"
+#include "offload/output/socket_file.hpp"
 #include "offload/segment/segment.hpp"
 #include "offload/segment/session_document.hpp"
 #include "offload/server/action_queue.hpp"
@@ -35,6 +36,7 @@
 #include "offload/server/settlement.hpp"
 #include "offload/server/shared_files.hpp"
 #include "offload/server/spill_files.hpp"
+#include "offload/server/steering.hpp"
 #include "offload/server/takeover.hpp"
 #include "offload/server/view_refresh.hpp"
 #include "offload/server/worker_pool.hpp"
@@ -62,6 +64,7 @@ class node_server {
         shared_files* files = nullptr;  ///< files that they write together; null as above
         /// When files may be stored; null: as far as this follows from the configuration alone.
         std::unique_ptr<turn> turns;
+        std::unique_ptr<socket_file> found;  ///< where users find this server; null: they do not
     };
     /// Opens records and stores. Takes over what an earlier server of this segment left.
     static result<std::unique_ptr<node_server>> start(launch l);
@@ -73,6 +76,8 @@ class node_server {
     void client_joined(uint32_t client);
     void client_ended(uint32_t client);
     void client_brought_spill(uint32_t client, descriptor file);
+    void steered(const steering::peer& from, std::shared_ptr<const std::string> message);
+    void steerer_left(const steering::peer& gone);
 
   private:
     /// What start() opens before there is a server; the writer refers to the model.
@@ -118,9 +123,11 @@ class node_server {
     action_queue actions_;
     client_signals signals_;
     block_intake blocks_;
+    steering steering_;
     event_intake events_;
     takeover takeover_;
     std::unique_ptr<turn> turns_;
+    std::unique_ptr<socket_file> found_;
     iteration_pace pace_;
     view_refresh view_;
     file_assembly assembly_;

@@ -15,6 +15,10 @@ void records_writer::add(const file_record& f) {
     take(true, [&f](batch& b) { b.files.push_back(f); });
 }
 
+void records_writer::add(const steering_record& s) {
+    take(true, [&s](batch& b) { b.steering.push_back(s); });
+}
+
 void records_writer::save(const run_counts& counts) {
     take(false, [&counts](batch& b) { b.counts = counts; });
 }
@@ -52,6 +56,7 @@ bool records_writer::write_some() {
     }
     for (const phase_record& p : now.phases) records_.add(p);
     for (const file_record& f : now.files) records_.add(f);
+    for (const steering_record& s : now.steering) records_.add(s);
     if (now.counts) {
         const bool said = unsaved_;
         if (const auto saved = write_counts(*std::move(now.counts)); saved.ok() == said) said_(saved);

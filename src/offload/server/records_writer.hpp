@@ -25,6 +25,7 @@ class records_writer {
 
     void add(const phase_record& p);
     void add(const file_record& f);
+    void add(const steering_record& s);
     void save(const run_counts& counts);
     /// Writes what waits, then these counts, on the calling thread, whose matter it is to say how that went.
     result<void> save_now(const run_counts& counts);
@@ -39,8 +40,9 @@ class records_writer {
     struct batch {
         std::vector<phase_record> phases;
         std::vector<file_record> files;
+        std::vector<steering_record> steering;
         std::optional<run_counts> counts;
-        [[nodiscard]] size_t lines() const { return phases.size() + files.size(); }
+        [[nodiscard]] size_t lines() const { return phases.size() + files.size() + steering.size(); }
         [[nodiscard]] bool empty() const { return lines() == 0 && !counts; }
     };
     template <class Put>

@@ -65,6 +65,7 @@ void backends::start_backends() {
                    kept_settings::value_of("HALCYON_LOG_STAGE"), list};
     how.backends = kept_settings::value_of("HALCYON_LOG_BACKENDS");
     how.index_folder = kept_settings::value_of("HALCYON_LOG_INDEXES");
+    how.most_mapped_bytes = atoll(kept_settings::value_of("HALCYON_LOG_MAPPED"));
     how.has_logs_of_nodes = std::string_view(kept_settings::value_of("HALCYON_LOG_PER")) == "node";
     how.has_data_checks = *kept_settings::value_of("HALCYON_LOG_CHECKS") != '\0';
     logfs::start_backends(how);

@@ -108,6 +108,12 @@ class session {
         call([&] { return halcyon_set_parameter(handle_, name.c_str(), value); });
     }
 
+    double get_parameter(const std::string& name) const {
+        double value = 0;
+        call([&] { return halcyon_get_parameter(handle_, name.c_str(), &value); });
+        return value;
+    }
+
     nb::dict stats() const {
         halcyon_stats_t s{};
         s.size_bytes = sizeof s;
@@ -233,6 +239,7 @@ NB_MODULE(_client, m) {
         .def("end_iteration", &session::end_iteration)
         .def("wait", &session::wait)
         .def("set_parameter", &session::set_parameter)
+        .def("get_parameter", &session::get_parameter)
         .def("stats", &session::stats)
         .def("close", &session::close);
 }

@@ -25,6 +25,7 @@
 #include "logfs/container/tools/export_plfs.hpp"
 #include "logfs/container/tools/punch.hpp"
 #include "logfs/container/tools/remove.hpp"
+#include "logfs/container/tools/rename.hpp"
 #include "logfs/container/tools/repair.hpp"
 #include "logfs/container/tools/stats.hpp"
 #include "logfs/direct/files_of_process.hpp"
@@ -166,6 +167,12 @@ nb::dict punch(const nb::object& path, bool waits) {
 void remove(const nb::object& path) {
     const std::string name = system_path(path);
     without_interpreter(path, [&] { return logfs::remove_container(name, logfs::files_of_process()); });
+}
+
+void rename(const nb::object& path, const nb::object& target) {
+    const std::string name = system_path(path);
+    const std::string to = system_path(target);
+    without_interpreter(path, [&] { return logfs::rename_any(name, to, logfs::files_of_process()); });
 }
 
 bool remove_unused(const nb::object& path) {
@@ -333,6 +340,7 @@ void add_log_tools(nb::module_& m) {
     m.def("conflict_in_words", conflict_in_words, nb::arg("path"), nb::arg("amount"), nb::arg("is_plain"));
     m.def("punch", punch, nb::arg("path"), nb::kw_only(), nb::arg("waits"));
     m.def("remove", remove, nb::arg("path"));
+    m.def("rename", rename, nb::arg("path"), nb::arg("target"));
     m.def("remove_unused", remove_unused, nb::arg("path"));
 }
 

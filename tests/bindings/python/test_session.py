@@ -130,6 +130,7 @@ def test_close_does_not_warn_of_arrays_that_are_gone(recording: Recording) -> No
 def test_arguments_are_passed_on(recording: Recording) -> None:
     with Session("recorded.yaml", parameters={"nx": 64}) as session:
         session.set_parameter("ny", 0.5)
+        assert session.get_parameter("kappa") == 0.3125
         session.signal("schnappschuß")
         session.end_iteration()
         session.wait(0, "durable")
@@ -138,6 +139,7 @@ def test_arguments_are_passed_on(recording: Recording) -> None:
         "set_parameter next nx 64",
         "open recorded.yaml 1",
         "set_parameter open ny 0.5",
+        "get_parameter kappa",
         "signal schnappschuß",
         "end_iteration 0",
         "wait 0 2",

@@ -176,8 +176,11 @@ class backend_conformance : public ::testing::TestWithParam<backend_offer> {
 class child_process {
   public:
     template <class Body>
-    child_process(file_backend& backend, Body body) : process_((backend.before_fork(), fork())) {
-        if (process_ != 0) return;
+    child_process(file_backend& backend, Body body) : process_((backend.before_fork(), backend.keep_still(), fork())) {
+        if (process_ != 0) {
+            backend.go_on();
+            return;
+        }
         backend.after_fork();
         _exit(body());
     }

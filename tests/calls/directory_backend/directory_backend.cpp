@@ -52,13 +52,11 @@ directory_backend::~directory_backend() {
 
 // O_APPEND would send writes at an offset to the end.
 int directory_backend::open(const char* path, int flags, unsigned mode, handle& opened) {
-    const mode_t before = ::umask(0);
     const std::string whole = directory_ + path;
     const uint32_t file = known_files::of_path(AT_FDCWD, whole.c_str());
     const int fd = number(report_below({call_id::log_open, file, none, none, flags}, [&] {
         return direct::call(SYS_openat, root_, direct::address(below(path)), flags & ~O_APPEND, mode);
     }));
-    ::umask(before);
     if (fd < 0) return fd;
     opened = static_cast<handle>(fd);
     return 0;
@@ -143,10 +141,7 @@ int directory_backend::rename(const char* from, const char* to, unsigned flags) 
         direct::call(SYS_renameat2, root_, direct::address(below(from)), root_, direct::address(below(to)), flags));
 }
 int directory_backend::make_directory(const char* path, unsigned mode) {
-    const mode_t before = ::umask(0);
-    const int result = number(direct::call(SYS_mkdirat, root_, direct::address(below(path)), mode));
-    ::umask(before);
-    return result;
+    return number(direct::call(SYS_mkdirat, root_, direct::address(below(path)), mode));
 }
 int directory_backend::remove_directory(const char* path) {
     if (is_root(path)) return -EBUSY;

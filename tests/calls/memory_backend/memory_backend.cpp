@@ -31,6 +31,13 @@ using in_memory::space;
 
 namespace {
 
+/// For a moment the process has none.
+mode_t less_umask(mode_t mode) {
+    const mode_t mask = ::umask(0);
+    ::umask(mask);
+    return mode & ~mask;
+}
+
 constexpr int64_t page_bytes = 4096;
 
 }  // namespace
@@ -75,7 +82,7 @@ int memory_backend::find_or_make(const char* path, int flags, unsigned mode, han
     if (failed != 0) return failed;
     if (at.inode == 0) {
         if ((flags & O_CREAT) == 0) return -ENOENT;
-        at.inode = names_.make_inode(S_IFREG | (mode & 07777));
+        at.inode = names_.make_inode(S_IFREG | less_umask(mode & 07777));
         if (at.inode == 0) return -ENOSPC;
         if (const int full = names_.add(at, at.inode); full != 0) {
             space_->inodes[at.inode].links.store(0);
@@ -304,7 +311,7 @@ int memory_backend::rename(const char* from, const char* to, unsigned flags) {
 int memory_backend::make_directory(const char* path, unsigned mode) {
     const held_job_lock all(*space_, processes_, space_->head.lock);
     names::place at;
-    return make(path, S_IFDIR | (mode & 01777), at);
+    return make(path, S_IFDIR | less_umask(mode & 01777), at);
 }
 
 int memory_backend::remove_directory(const char* path) {

@@ -132,5 +132,49 @@ TEST_F(path, is_renamed_where_names_cannot_be_exchanged) {
     }
 }
 
+TEST_F(path, keeps_what_it_should_replace_where_it_cannot_be_renamed) {
+    const auto text_at = [](const std::string& at) { return is_container(at) ? text_of(at) : text_of_file(at); };
+    for (const bool is_plain : {true, false}) {
+        make(path_, "new");
+        if (is_plain)
+            std::ofstream(other_) << "old";
+        else
+            make(other_, "old");
+        watched_files calls;
+        int renames = 0;
+        calls.before = [&](std::string_view call, int64_t flags) {
+            if (call != "rename") return 0;
+            return flags != 0 ? -EINVAL : ++renames == 2 ? -EDQUOT : 0;
+        };
+        const auto done = rename_container(path_, other_, calls);
+        ASSERT_FALSE(done.ok());
+        EXPECT_EQ(done.why().system_errno, EDQUOT);
+        EXPECT_EQ(text_at(other_), "old");
+        EXPECT_EQ(text_of(path_), "new");
+        EXPECT_EQ(names(), (std::vector<std::string>{"file", "other"}));
+        ASSERT_TRUE(rename_container(path_, other_).ok());
+    }
+}
+
+TEST_F(path, of_a_plain_file_replaces_a_container) {
+    for (const bool exchanges : {true, false}) {
+        watched_files calls;
+        calls.before = [&](std::string_view call, int64_t flags) {
+            return call == "rename" && flags != 0 && !exchanges ? -EINVAL : 0;
+        };
+        std::ofstream(path_) << "plain";
+        make(other_, "logged");
+        ASSERT_TRUE(rename_any(path_, other_, calls).ok());
+        EXPECT_EQ(names(), std::vector<std::string>{"other"});
+        EXPECT_EQ(text_of_file(other_), "plain");
+        fs::remove(other_);
+    }
+    fs::create_directory(path_);
+    make(other_, "logged");
+    EXPECT_EQ(rename_any(path_, other_).why().system_errno, ENOTDIR);
+    EXPECT_EQ(rename_any(folder_.file("missing"), other_).why().system_errno, ENOENT);
+    EXPECT_EQ(text_of(other_), "logged");
+}
+
 }  // namespace
 }  // namespace halcyon::logfs::tests

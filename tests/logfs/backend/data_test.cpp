@@ -1,14 +1,24 @@
 #include <linux/falloc.h>
+#include <signal.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "calls/backend_conformance/fixture.hpp"
+#include "calls/backends/synced_by_each.hpp"
 #include "logfs/backend/mounted_log.hpp"
+#include "logfs/container/format/dropping_name.hpp"
 #include "logfs/container/log_file.hpp"
 #include "logfs/container/reading/quick_look.hpp"
+#include "logfs/container/reading/synced_head.hpp"
 
 namespace halcyon::logfs {
 namespace {
@@ -149,6 +159,78 @@ TEST_F(log_data, a_sync_takes_what_others_have_synced_to_whoever_uses_the_file_n
             EXPECT_EQ(content("f"), "tho");
         }
     }
+}
+
+/// Whether others have published is asked of a file. Without a descriptor for that, old bytes would be given for right.
+TEST_F(log_data, what_others_wrote_is_seen_or_refused_where_no_descriptor_is_free) {
+    put("f", "old");
+    ASSERT_EQ(::unlink((real("f") + "/halcyon-descriptor").c_str()), 0);
+    const signpost read_once;
+    const signpost written;
+    child_process child(files(), [&] {
+        opened_file own(files(), path("f"), O_RDONLY);
+        if (own.read(3, 0) != "old") return 1;
+        read_once.set();
+        written.wait();
+        rlimit before{};
+        getrlimit(RLIMIT_NOFILE, &before);
+        const rlimit none{0, before.rlim_max};
+        if (setrlimit(RLIMIT_NOFILE, &none) != 0) return 2;
+        const std::string found = own.read(3, 0);
+        if (found != "new" && found != "errno " + std::to_string(EMFILE)) return 3;
+        if (setrlimit(RLIMIT_NOFILE, &before) != 0) return 4;
+        return own.read(3, 0) == "new" ? 0 : 5;
+    });
+    read_once.wait();
+    opened_file file(files(), path("f"), O_RDWR);
+    EXPECT_EQ(file.write("new", 0), 3);
+    EXPECT_EQ(files().sync(file.handle(), false), 0);
+    written.set();
+    EXPECT_EQ(child.result(), 0);
+}
+
+/// Up to which state others have synced for the writers of a container.
+std::vector<uint64_t> claims_of(const std::string& container) {
+    std::vector<uint64_t> all;
+    for (const auto& each : std::filesystem::recursive_directory_iterator(container)) {
+        dropping_name name;
+        const std::string file = each.path().filename();
+        if (!parse_dropping_name(file, name) || name.kind != dropping_kind::index) continue;
+        std::vector<std::byte> head(block_bytes);
+        std::ifstream(each.path()).read(reinterpret_cast<char*>(head.data()), block_bytes);
+        all.push_back(synced_head(head.data(), salt_of(name.created_ns, name.pid)).claimed());
+    }
+    return all;
+}
+
+TEST_F(log_data, a_sync_is_one_of_what_killed_and_ended_processes_wrote) {
+    put("f", "");
+    for (const bool is_killed : {true, false}) {
+        child_process writer(files(), [&] {
+            opened_file own(files(), path("f"), O_WRONLY);
+            own.write("some", 0);
+            if (is_killed) raise(SIGKILL);
+            return 0;
+        });
+        static_cast<void>(writer.result());
+    }
+    const std::vector<uint64_t> before = claims_of(real("f"));
+    EXPECT_EQ(before, std::vector<uint64_t>(2));
+    opened_file file(files(), path("f"), O_RDONLY);
+    EXPECT_EQ(files().sync(file.handle(), false), 0);
+    for (const uint64_t each : claims_of(real("f"))) EXPECT_GT(each, 1U);
+}
+
+TEST_F(log_data, a_sync_of_ranks_together_is_one_of_each_ones_own) {
+    put("f", "text of another writer");
+    opened_file file(files(), path("f"), O_RDONLY);
+    {
+        const calls::backends::synced_by_each together;
+        EXPECT_EQ(files().sync(file.handle(), false), 0);
+    }
+    EXPECT_EQ(claims_of(real("f")), std::vector<uint64_t>(1));
+    EXPECT_EQ(files().sync(file.handle(), false), 0);
+    EXPECT_GT(claims_of(real("f")).at(0), 1U);
 }
 
 TEST_F(log_data, what_is_done_with_a_lock_is_seen_by_who_has_it_next) {

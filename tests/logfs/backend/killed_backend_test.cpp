@@ -166,6 +166,8 @@ TEST_F(log_killed, while_it_removes_a_directory_does_not_keep_others_from_it) {
         std::filesystem::create_directories(real("d") + "/.halcyon-begun-1/hostdir.1");
         put_plain("d/.halcyon-begun-1/hostdir.1/data.node1.1.1", "x");
         std::filesystem::create_directories(real("d") + "/.halcyon-removed-1/hostdir.1");
+        put_plain("d/.halcyon-replaced-1-1", "x");
+        std::filesystem::create_directories(real("d") + "/.halcyon-replaced-1-2/hostdir.1");
     };
     at_each_step(
         make, [&] { return files().remove_directory(path("d").c_str()) == 0; },

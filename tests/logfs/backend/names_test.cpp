@@ -278,8 +278,8 @@ TEST_F(log_names, modes_hold_for_all_that_is_in_a_container) {
     EXPECT_EQ(mode_of(real("f")), 0755U);
     for (const auto& entry : std::filesystem::recursive_directory_iterator(real("f")))
         EXPECT_EQ(mode_of(entry.path()) & 0444, 0444U) << entry.path();
-    EXPECT_EQ(files().access(path("f").c_str(), X_OK), -EACCES);
-    EXPECT_EQ(files().access(path("f").c_str(), R_OK | W_OK), 0);
+    EXPECT_EQ(files().access(path("f").c_str(), X_OK, 0), -EACCES);
+    EXPECT_EQ(files().access(path("f").c_str(), R_OK | W_OK, 0), 0);
 }
 
 TEST_F(log_names, times_are_those_that_were_given_until_something_is_written) {

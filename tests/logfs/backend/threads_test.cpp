@@ -251,6 +251,45 @@ TEST_F(log_threads, a_file_that_another_thread_closes_is_written_to_or_closed) {
     }
 }
 
+TEST_F(log_threads, a_file_that_another_thread_closes_is_opened_again_or_not) {
+    constexpr int rounds = 100;
+    constexpr int askers = 3;
+    put("f", "text");
+    std::atomic<calls::file_backend::handle> shared{0};
+    std::atomic<int> asked{0};
+    std::atomic<bool> ends{false};
+    std::vector<std::thread> all;
+    for (int self = 0; self < askers; ++self)
+        all.emplace_back([&] {
+            while (!ends.load()) {
+                const calls::file_backend::handle now = shared.load();
+                if (now == 0) continue;
+                calls::data_places places{};
+                files().say_places(now, places);
+                calls::file_backend::handle again = 0;
+                const int opened = files().open_again(now, O_RDWR, again);
+                if (opened == 0)
+                    files().close(again);
+                else if (opened != -EBADF)
+                    ADD_FAILURE() << opened;
+                struct stat state {};
+                const int looked = files().stat(now, state);
+                if (looked == 0 ? !S_ISREG(state.st_mode) : looked != -EBADF) ADD_FAILURE() << looked;
+                ++asked;
+            }
+        });
+    for (int round = 0; round < rounds; ++round) {
+        calls::file_backend::handle opened = 0;
+        ASSERT_EQ(files().open(path("f").c_str(), O_RDWR, 0, opened), 0);
+        shared = opened;
+        const int before = asked.load();
+        while (asked.load() < before + 2) sched_yield();
+        files().close(opened);
+    }
+    ends = true;
+    for (std::thread& each : all) each.join();
+}
+
 TEST_F(log_threads, a_thread_that_is_cancelled_leaves_no_lock) {
     constexpr int rounds = 50;
     opened_file file(files(), path("f"), O_CREAT | O_RDWR);
@@ -303,6 +342,29 @@ TEST_F(log_threads, a_fork_while_another_thread_writes_leaves_the_child_all_it_n
     ends = true;
     writer.join();
     EXPECT_EQ(file.read(7, 1'000'000), "child49");
+}
+
+TEST_F(log_threads, a_fork_while_another_thread_opens_and_closes_files_leaves_the_child_all_it_needs) {
+    constexpr int forks = 60;
+    constexpr int many = 12;  // some of them rest
+    const auto name = [](int number) { return "f" + std::to_string(number % many); };
+    for (int number = 0; number < many; ++number) put(name(number), "text");
+    std::atomic<bool> ends{false};
+    std::atomic<int> failed{0};
+    std::thread other([&] {
+        for (int number = 0; !ends.load(); ++number) failed += content(name(number)) == "text" ? 0 : 1;
+    });
+    for (int number = 0; number < forks; ++number) {
+        child_process child(files(), [&] {
+            for (int each = 0; each < many; ++each)
+                if (content(name(each)) != "text") return 1;
+            return 0;
+        });
+        failed += child.result() == 0 ? 0 : 1;
+    }
+    ends = true;
+    other.join();
+    EXPECT_EQ(failed.load(), 0);
 }
 
 TEST_F(log_threads, threads_open_write_and_close_files_of_one_directory) {

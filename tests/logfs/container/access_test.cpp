@@ -82,17 +82,33 @@ TEST_F(container_access, the_owner_is_that_of_all_parts) {
 TEST_F(container_access, given_times_are_those_that_were_given_last) {
     file_times found;
     EXPECT_FALSE(read_times(in_, found));
-    write_times(in_, {30, 1, 2}).value();
-    write_times(in_, {31, 3, 4}).value();
+    write_times(in_, {30, {0, 1}, {0, 2}}).value();
+    write_times(in_, {31, {0, 3}, {-5, 4}}).value();
     ASSERT_TRUE(read_times(in_, found));
     EXPECT_EQ(found.as_of_ns, 31);
-    EXPECT_EQ(found.accessed_ns, 3);
-    EXPECT_EQ(found.modified_ns, 4);
+    EXPECT_EQ(found.accessed.tv_nsec, 3);
+    EXPECT_EQ(found.modified.tv_sec, -5);
+    EXPECT_EQ(found.modified.tv_nsec, 4);
     for (const check_finding& each : check(in_).value().findings) EXPECT_NE(each.where, "times") << describe(each);
 }
 
+TEST_F(container_access, times_may_lie_beyond_what_a_number_of_ns_says) {
+    file_times found;
+    for (const timespec& far : {timespec{20'000'000'000, 999'999'999}, timespec{-20'000'000'000, 1}}) {
+        write_times(in_, {30, {1, 2}, far}).value();
+        ASSERT_TRUE(read_times(in_, found));
+        EXPECT_EQ(found.as_of_ns, 30);
+        EXPECT_EQ(found.accessed.tv_sec, 1);
+        EXPECT_EQ(found.accessed.tv_nsec, 2);
+        EXPECT_EQ(found.modified.tv_sec, far.tv_sec);
+        EXPECT_EQ(found.modified.tv_nsec, far.tv_nsec);
+    }
+    fs::resize_file(path_ + "/times", 36);
+    EXPECT_FALSE(read_times(in_, found));
+}
+
 TEST_F(container_access, times_that_are_not_whole_are_none) {
-    write_times(in_, {30, 1, 2}).value();
+    write_times(in_, {30, {0, 1}, {0, 2}}).value();
     file_times found;
     {
         std::fstream file(path_ + "/times", std::ios::in | std::ios::out | std::ios::binary);
@@ -100,7 +116,7 @@ TEST_F(container_access, times_that_are_not_whole_are_none) {
         file.put('x');
     }
     EXPECT_FALSE(read_times(in_, found));
-    write_times(in_, {30, 1, 2}).value();
+    write_times(in_, {30, {0, 1}, {0, 2}}).value();
     fs::resize_file(path_ + "/times", 20);
     EXPECT_FALSE(read_times(in_, found));
 }

@@ -1,6 +1,6 @@
 #include "logfs/container/directory/container.hpp"
-#include "logfs/container/files/file_systems.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "killed_at_step.hpp"
+#include "logfs/container/directory/begun_container.hpp"
 #include "logfs/container/files/file_systems.hpp"
 #include "logfs/container/format/dropping_name.hpp"
 #include "logfs/container/log_file.hpp"
@@ -144,7 +145,7 @@ TEST_F(containers, are_created_in_their_place_where_directories_are_not_renamed_
         EXPECT_EQ(made.create(path_ + std::to_string(i), 0644).why().system_errno, EEXIST);
     }
     EXPECT_EQ(folder_.names(), (std::vector<std::string>{"file0", "file1", "file2"}));
-    for (const std::string call : {"make_directory", "open", "write", "close"}) {
+    for (const std::string call : {"make_directory", "open", "write", "close", "set_mode"}) {
         calls.before = [&](std::string_view now, int64_t) { return now == call ? -EIO : 0; };
         container made(calls);
         EXPECT_EQ(made.create(path_, 0644).why().system_errno, EIO) << call;
@@ -176,6 +177,38 @@ TEST_F(containers, that_others_create_at_this_moment_are_waited_for) {
         EXPECT_EQ(pauses, 3);
         fs::remove_all(path_ + ".other");
     }
+}
+
+/// A kernel that looks at the name before it asks for the file would take it for a directory.
+TEST_F(containers, that_others_create_at_this_moment_are_waited_for_by_who_looks) {
+    struct stat there {};
+    int pauses = 0;
+    tests::watched_files calls;
+    calls.type = fuse_magic;
+    calls.behind = [&](std::string_view call) {
+        if (call == "make_directory") {
+            ASSERT_EQ(::stat(path_.c_str(), &there), 0);
+        }
+    };
+    calls.before = [&](std::string_view call, int64_t) {
+        if (call == "pause" && ++pauses == 3) put(path_ + "/halcyon-container", "halcyon log container\n");
+        return 0;
+    };
+    container made(calls);
+    ASSERT_TRUE(made.create(path_, 0640).ok());
+    EXPECT_EQ(there.st_mode & 07777, mode_t{01750});
+    struct stat whole {};
+    ASSERT_EQ(::stat(path_.c_str(), &whole), 0);
+    EXPECT_EQ(whole.st_mode & 07777, mode_t{0750});
+    fs::remove_all(path_);
+    fs::create_directory(path_);
+    EXPECT_FALSE(becomes_container(calls, AT_FDCWD, path_.c_str(), whole)) << "a directory of the user";
+    struct stat old = there;
+    old.st_ctim.tv_sec -= 3600;
+    EXPECT_FALSE(becomes_container(calls, AT_FDCWD, path_.c_str(), old)) << "a process was killed";
+    EXPECT_EQ(pauses, 0);
+    EXPECT_TRUE(becomes_container(calls, AT_FDCWD, path_.c_str(), there));
+    EXPECT_EQ(pauses, 3);
 }
 
 TEST_F(containers, killed_creations_in_their_place_leave_what_can_be_removed) {

@@ -11,6 +11,7 @@
 
 #include "base/clock.hpp"
 #include "logfs/container/log_file.hpp"
+#include "logfs/container/tools/flatten.hpp"
 #include "plain_file.hpp"
 #include "temporary_folder.hpp"
 
@@ -118,6 +119,24 @@ TEST_F(file_status, a_time_that_is_left_out_stays) {
     set(one_, now, now);
     EXPECT_GE(ns_of(of(other_).st_atim), begin);
     EXPECT_GE(ns_of(of(other_).st_mtim), begin);
+}
+
+TEST_F(file_status, times_are_those_of_the_plain_file_that_is_made_of_it) {
+    const auto flattened = [&] {
+        container from;
+        from.open(path_).value();
+        flatten(from, folder_.file("flat")).value();
+        struct stat made {};
+        EXPECT_EQ(::stat(folder_.file("flat").c_str(), &made), 0);
+        return made;
+    };
+    one_.write(0, as_bytes("text")).value();
+    set(one_, {1000, 5}, {2000, 6});
+    EXPECT_EQ(ns_of(flattened().st_atim), 1000 * second_ns + 5);
+    EXPECT_EQ(ns_of(flattened().st_mtim), 2000 * second_ns + 6);
+    one_.write(0, as_bytes("more")).value();
+    one_.settle().value();
+    EXPECT_EQ(ns_of(flattened().st_mtim), ns_of(of(one_).st_mtim));
 }
 
 TEST_F(file_status, modes_do_not_change_times) {

@@ -69,6 +69,25 @@ class on_backends : public ::testing::Test {
     container in_;
 };
 
+/// Says which directories' names are synced.
+class noted_names final : public tests::watched_files {
+  public:
+    std::set<std::string> directories;
+    int sync_names(int directory) override {
+        directories.insert(fs::read_symlink("/proc/self/fd/" + std::to_string(directory)));
+        return watched_files::sync_names(directory);
+    }
+};
+
+TEST_F(on_backends, host_directories_have_their_names_on_the_device) {
+    noted_names calls;
+    container in(calls);
+    in.open(path_).value();
+    in.place_on(list_);
+    ASSERT_EQ(in.make_host_directory(0), 0);
+    EXPECT_TRUE(calls.directories.contains(fs::canonical(one_)));
+}
+
 TEST_F(on_backends, droppings_are_spread_and_found_by_who_knows_of_no_backend) {
     for (int64_t pid = 0; pid < 8; ++pid) write(pid, pid, std::string(1, static_cast<char>('a' + pid)));
     EXPECT_EQ(text_of(path_), "abcdefgh");

@@ -1,6 +1,7 @@
 #include "logfs/container/tools/punch.hpp"
 
 #include <gtest/gtest.h>
+#include <linux/magic.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -236,6 +237,20 @@ TEST_F(punching, is_left_where_a_file_system_has_no_locks) {
     ASSERT_FALSE(refused.ok());
     EXPECT_EQ(refused.why().system_errno, ENOLCK);
     EXPECT_EQ(tests::difference(in.contents(), file_.contents()), "none");
+}
+
+/// A reader on another node would not be seen.
+TEST_F(punching, is_left_where_locks_may_hold_on_one_node_only) {
+    tests::watched_files calls;
+    open_container in(calls);
+    replace_all(in);
+    const auto before = blocks_of(data_);
+    calls.type = NFS_SUPER_MAGIC;
+    EXPECT_EQ(punch_dead(in.of()).why().system_errno, ENOLCK);
+    EXPECT_EQ(stats(in.of())->why_not_given_back, -ENOLCK);
+    EXPECT_EQ(blocks_of(data_), before);
+    calls.type = 0;
+    EXPECT_EQ(punch_dead(in.of())->punched_bytes, 32 * unit);
 }
 
 TEST_F(punching, that_fails_is_told_and_can_be_tried_again) {

@@ -206,6 +206,53 @@ TEST_F(staging, goes_on_in_the_container_when_the_nodes_disk_is_full) {
     }
 }
 
+/// Whose staged data are refused when they are closed.
+class refused_closing final : public tests::watched_files {
+  public:
+    int close(int fd) override {
+        const std::string path = fs::read_symlink("/proc/self/fd/" + std::to_string(fd));
+        const bool is_data = path.find(stage_folder) != std::string::npos && path.find("/data.") != std::string::npos;
+        const int done = watched_files::close(fd);
+        return is_data ? -EIO : done;
+    }
+};
+
+TEST_F(staging, goes_on_in_the_container_when_it_could_not_be_closed) {
+    refused_closing calls;
+    bool is_full = false;
+    calls.before = [&](std::string_view call, int64_t bytes) {
+        return call == "write" && bytes == 6 && std::exchange(is_full, false) ? -ENOSPC : 0;
+    };
+    opening how;
+    how.may_write = true;
+    how.writing = file_.staging();
+    log_file file(calls);
+    file.open(file_.path, me(), how).value();
+    file.write(0, as_bytes("before")).value();
+    is_full = true;
+    const auto refused = file.write(6, as_bytes("behind"));
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.why().system_errno, EIO);
+    EXPECT_TRUE(file.write(6, as_bytes("behind")).ok());
+    tests::bytes all(12);
+    EXPECT_EQ(file.read(0, all).value(), 12);
+    EXPECT_EQ(tests::as_text(all), "beforebehind");
+}
+
+TEST_F(staging, ends_where_another_process_of_the_node_syncs) {
+    to_.open(me(), file_.staging()).value();
+    to_.write(0, as_bytes("synced")).value();
+    EXPECT_EQ(file_.read_elsewhere().text, "");
+    writer_identity other = me();
+    other.pid += 1;
+    log_file file;
+    file.open(file_.path, other, {}).value();
+    file.sync().value();
+    to_.write(6, as_bytes(" or not")).value();
+    EXPECT_EQ(file_.read_elsewhere(0, 6).text, "synced");
+    EXPECT_EQ(stats(in_)->durable_bytes, 6);
+}
+
 TEST_F(staging, is_known_to_tools) {
     write("data");
     const auto here = check(in_);

@@ -1,6 +1,6 @@
 // Two ranks write the same bytes, one after the other: rank 0 from 0 to 4096, rank 1 from 1024 to 3072. Arguments: the
 // file, and what lies between the two: "sync", "close" (and open), or "nothing" but a barrier; "apart": a sync, of
-// ranks that opened the file each for itself.
+// ranks that opened the file each for itself; "together": a write of all ranks around those bytes.
 //
 // The clock of files stands still, but for a nanosecond at each look, and that of rank 1 is $BEHIND_S seconds behind.
 #include <mpi.h>
@@ -46,6 +46,10 @@ int main(int count, char** arguments) {
     if (strcmp(between, "close") == 0) {
         check(MPI_File_close(&file));
         check(MPI_File_open(together, arguments[1], access, MPI_INFO_NULL, &file));
+    } else if (strcmp(between, "together") == 0) {
+        // Rank 1 before them, the others behind.
+        const MPI_Offset at = rank == 1 ? 512 : 4096 + 64 * rank;
+        check(MPI_File_write_at_all(file, at, data, 16, MPI_BYTE, MPI_STATUS_IGNORE));
     } else if (strcmp(between, "nothing") != 0) {
         check(MPI_File_sync(file));
     }

@@ -67,6 +67,10 @@ class noted_fallback final : public fallback_writer {
         phases.push_back(iteration);
         return {};
     }
+    result<void> add_steering(const steering_record& s) override {
+        steered.push_back(s.parameter);
+        return {};
+    }
     result<void> count_lost(int64_t signals, int64_t phases) override {
         lost_signals += signals;
         lost_phases += phases;
@@ -90,7 +94,7 @@ class noted_fallback final : public fallback_writer {
     std::vector<block> added, at_once, of_others;
     std::vector<std::pair<int64_t, std::string>> missing;
     std::vector<int64_t> ended, phases;
-    std::vector<std::string> lines;
+    std::vector<std::string> lines, steered;
     size_t lost_of_others = 0;
     int64_t lost_signals = 0, lost_phases = 0;
     policy_counts policies;

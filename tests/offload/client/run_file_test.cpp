@@ -34,7 +34,8 @@ TEST(run_file, leaves_what_is_somebody_elses) {
 }
 
 TEST(run_file, knows_the_records_of_a_run) {
-    for (const std::string name : {"run.json", "run.json.tmp", "counts-n0000.json", ".counts-c00003.json.room"})
+    for (const std::string name : {"run.json", "run.json.tmp", "counts-n0000.json", ".counts-c00003.json.room",
+                                   "steering-n0000.csv", "socket-n0000.json"})
         EXPECT_TRUE(is_record_of_run(name)) << name;
     for (const std::string name : {"counts.json", "run.jsonl", "cloud.h5"})
         EXPECT_FALSE(is_record_of_run(name)) << name;

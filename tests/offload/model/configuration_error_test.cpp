@@ -147,7 +147,7 @@ TEST(configuration_error, numbers_are_finite) {
     EXPECT_EQ(
         refusal(with_head("parameters: {a: nan}\n")),
         "cloud.yaml:3: parameters.a: 'nan' (a string) does not fit; expected a number or a map with value, mutable, "
-        "min and max");
+        "min, max and steerable");
 }
 
 TEST(configuration_error, parameters_are_named_as_expressions_can) {
@@ -167,6 +167,23 @@ TEST(configuration_error, bounds_belong_to_mutable_parameters) {
               "cloud.yaml:3: parameters.n.value: parameter 'n': 3 is too large; its max is 2");
     EXPECT_EQ(refusal(with_head("parameters: {n: {value: 3, mutable: true, max: -2}}\n")),
               "cloud.yaml:3: parameters.n.max: max is below min");
+}
+
+TEST(configuration_error, steerable_parameters_have_bounds_and_change) {
+    EXPECT_EQ(refusal(with_head("parameters: {k: {value: 1, min: 0, max: 2, steerable: true}}\n")), "accepted");
+    EXPECT_EQ(refusal(with_head("parameters: {k: {value: 1, min: 0, steerable: true}}\n")),
+              "cloud.yaml:3: parameters.k.steerable: needs 'max': values from outside the simulation are checked "
+              "against bounds");
+    EXPECT_EQ(refusal(with_head("parameters: {k: {value: 1, max: 2, steerable: true}}\n")),
+              "cloud.yaml:3: parameters.k.steerable: needs 'min': values from outside the simulation are checked "
+              "against bounds");
+    EXPECT_EQ(refusal(with_head("parameters: {k: {value: 1, min: 0, max: 2, steerable: true, mutable: false}}\n")),
+              "cloud.yaml:3: parameters.k.mutable: a steerable parameter changes while the simulation runs; leave out "
+              "'mutable: false'");
+    std::string many;
+    for (int i = 0; i <= 64; ++i) many += "  k" + std::to_string(i) + ": {value: 1, min: 0, max: 2, steerable: true}\n";
+    EXPECT_EQ(refusal(with_head("parameters:\n" + many)),
+              "cloud.yaml:3: parameters: 65 parameters are steerable; at most 64");
 }
 
 TEST(configuration_error, a_layout_without_largest_size_needs_spill) {

@@ -157,6 +157,17 @@ TEST(configuration, mutable_parameters_can_be_set_within_their_bounds) {
     EXPECT_EQ(m.find_parameter("n")->value, 5);
 }
 
+TEST(configuration, steerable_parameters_are_mutable) {
+    model m = read(
+        with_head("parameters: {a: 1, k: {value: 2, min: -1, max: 5, steerable: true}, n: {value: 1, mutable: true}}\n"
+                  "data: {layouts: {l: {type: int8, dimensions: [k]}}, variables: {v: {layout: l}}}\n"));
+    EXPECT_EQ(m.steerable(), (std::vector<uint32_t>{1}));
+    EXPECT_FALSE(keeps_place(m, m.variables[0]));
+    EXPECT_EQ(largest_bytes(m, m.variables[0], {}), 5);
+    EXPECT_TRUE(m.set_parameter("k", 4).ok());
+    EXPECT_EQ(m.set_parameter("k", 6).why().message, "parameter 'k': 6 is too large; its max is 5");
+}
+
 TEST(configuration, a_thousand_groups_of_variables_are_read) {
     std::string text = with_head("data:\n  layouts: {l: {type: int8, dimensions: [2]}}\n  groups:\n");
     for (int g = 0; g < 1000; ++g) {

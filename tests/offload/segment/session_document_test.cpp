@@ -25,6 +25,7 @@ session_document example() {
     d.geometry.client_blocks = 17;
     d.geometry.event_slots = 256;
     d.geometry.return_slots = 128;
+    d.geometry.steerable = 3;
     d.geometry.arena_bytes = uint64_t{1} << 40;
     d.geometry.arena_alignment = uint64_t{1} << 21;
     d.geometry.bytes = uint64_t{3} << 40;

@@ -90,9 +90,10 @@ TEST(a_stale_event, does_not_free_the_new_block_of_its_entry) {
     const segment shared = segment::attach(descriptor(::dup(own.fd())), document.geometry).value();
     // A second server, which must put up with events that are older than itself.
     ASSERT_TRUE(shared.header().tenure.change(tenure{}, tenure{2, 1, tenure::phase::taking_over}));
-    auto server = node_server::start({m, document, std::move(own), 2, false, nullptr,
-                                      [](const std::string&) { return result<void>(); }, nullptr, nullptr, nullptr})
-                      .value();
+    auto server =
+        node_server::start({m, document, std::move(own), 2, false, nullptr,
+                            [](const std::string&) { return result<void>(); }, nullptr, nullptr, nullptr, nullptr})
+            .value();
     server->client_joined(0);
     std::thread loop([&server] { EXPECT_EQ(server->run(), 0); });
     reusing_client client(shared, m);

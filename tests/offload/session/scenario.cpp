@@ -23,6 +23,7 @@
 //                                   no commit
 //     finalize_first=0              1: MPI_Finalize comes before the close, and one more iteration between them
 //     vanish=0                      1: every rank ends without the close, and without MPI
+//     watch=NAME                    the value of this parameter in each iteration, as lines of the file `watched-RANK`
 //     later_server=PATH             sets HALCYON_SERVER in the environment of the running simulation, after the open
 //
 // Each variable is filled with a function of (name, iteration, rank, index), so that a reader can check every value:
@@ -38,6 +39,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <map>
 #include <string>
 #include <vector>
@@ -189,6 +191,9 @@ int main(int argc, char** argv) {
     }
     const long iterations = number("iterations", 10);
     const auto variables = names();
+    std::ofstream watched;
+    const std::string parameter = word("watch", "");
+    if (!parameter.empty()) watched.open("watched-" + std::to_string(rank));
     halcyon_stats_t stats{};
     stats.size_bytes = sizeof stats;
     for (long iteration = 0; iteration < iterations; ++iteration) {
@@ -198,6 +203,8 @@ int main(int argc, char** argv) {
         if (ahead > 0 && iteration == (rank == 0 ? ahead : 0)) MPI_Barrier(MPI_COMM_WORLD);
         // Whoever dies in this iteration dies after everybody ended the one before.
         if (number("together", 0) != 0) MPI_Barrier(MPI_COMM_WORLD);
+        if (double value = 0; !parameter.empty() && ok(halcyon_get_parameter(h, parameter.c_str(), &value)))
+            watched << value << std::endl;
         if (number("lockstep", 0) != 0 && rank != 0) MPI_Barrier(MPI_COMM_WORLD);
         for (const std::string& name : variables) {
             write_one(h, name, iteration, rank);

@@ -153,6 +153,13 @@ TEST_F(session_calls, mutable_parameters_change_the_next_blocks) {
     expect_usage(halcyon_set_parameter(h, "nx", 4), "mutable");
     expect_usage(halcyon_set_parameter(h, "n", 0.0 / 0.0), "finite");
     expect_usage(halcyon_set_parameter(h, "m", 1), "known");
+    double value = -1;
+    EXPECT_EQ(halcyon_get_parameter(h, "n", &value), HALCYON_OK) << halcyon_error_message();
+    EXPECT_EQ(value, 0);
+    EXPECT_EQ(halcyon_get_parameter(h, "nx", &value), HALCYON_OK) << halcyon_error_message();
+    EXPECT_EQ(value, 8) << "those that never change have values, too";
+    expect_usage(halcyon_get_parameter(h, "m", &value), "known");
+    EXPECT_EQ(value, 8);
 }
 
 TEST_F(session_calls, scalars_and_unstored_variables_are_accepted) {

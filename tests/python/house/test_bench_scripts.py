@@ -62,6 +62,7 @@ def test_one_that_does_not_begin_is_told(
 def test_there_are_benchmarks_in_each_of_the_modules_that_measure_with_python() -> None:
     assert {script.parent.name for script in SCRIPTS} == {
         "coordinate",
+        "insitu",
         "logfs",
         "observe",
         "offload",

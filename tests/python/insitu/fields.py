@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from halcyon.insitu.frame import Block, Frame, Mesh, Variable
+from halcyon.insitu.pictures.frame import Block, Frame, Mesh, Variable
 
 Array = NDArray[Any]
 SHAPE = (9, 13, 17)

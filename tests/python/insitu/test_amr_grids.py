@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from halcyon.errors import UsageError
-from halcyon.insitu.amr import amr_grids
-from halcyon.insitu.frame import Block, Frame, Mesh, Variable
+from halcyon.insitu.pictures.amr import amr_grids
+from halcyon.insitu.pictures.frame import Block, Frame, Mesh, Variable
 
 MESH = Mesh("grid", "rectilinear", ("z", "y", "x"))
 VARIABLES = {"rho": Variable("rho", "g/cm**3", mesh="grid")} | {name: Variable(name, "cm") for name in "zyx"}

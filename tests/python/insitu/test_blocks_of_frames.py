@@ -9,8 +9,8 @@ import pytest
 from fields import BOX, SHAPE, ball, grids, lines, on_box, on_tetrahedra, on_warped, warped
 
 from halcyon.errors import UsageError
-from halcyon.insitu.frame import Block, Frame, Mesh, Variable, frame_of
-from halcyon.insitu.pieces import pieces_of
+from halcyon.insitu.pictures.frame import Block, Frame, Mesh, Variable, frame_of
+from halcyon.insitu.pictures.pieces import pieces_of
 
 F = ball(*grids(lines()))
 

@@ -7,10 +7,10 @@ import pytest
 from fields import boxes
 
 from halcyon.errors import UsageError
-from halcyon.insitu.camera import Camera, camera_of
-from halcyon.insitu.composite import Image, blend_ordered, composite_depth, smaller, visibility_order
-from halcyon.insitu.description import Layer, Picture, View, parse_picture
-from halcyon.insitu.survey import Survey, join, levels_of
+from halcyon.insitu.pictures.camera import Camera, camera_of
+from halcyon.insitu.pictures.composite import Image, blend_ordered, composite_depth, smaller, visibility_order
+from halcyon.insitu.pictures.description import Layer, Picture, View, parse_picture
+from halcyon.insitu.pictures.survey import Survey, join, levels_of
 
 NOTHING = (0.0, 0.0, 0.0, 0.0)
 

@@ -11,8 +11,8 @@ from store_sample import NX, NY, NZ, build_directory, expected, write_sample
 
 from halcyon.cli import main
 from halcyon.errors import UsageError
-from halcyon.insitu.pieces import pieces_of
-from halcyon.insitu.stored import StoredRun
+from halcyon.insitu.pictures.pieces import pieces_of
+from halcyon.insitu.pictures.stored import StoredRun
 
 pytestmark = pytest.mark.skipif(
     not (build_directory() / "tests/offload/store/write_sample").exists(),
@@ -50,8 +50,8 @@ def test_the_view_that_vtk_reads_has_the_same_values_and_coordinates(runs: dict[
     netcdf = pytest.importorskip("vtkmodules.vtkIONetCDF", reason="VTK is not installed, or has no netCDF")
     from vtkmodules.util.numpy_support import vtk_to_numpy
 
-    from halcyon.insitu.description import parse_picture
-    from halcyon.insitu.vtk_data import data_set
+    from halcyon.insitu.pictures.description import parse_picture
+    from halcyon.insitu.pictures.vtk_data import data_set
 
     reader = netcdf.vtkNetCDFCFReader()
     reader.SetFileName(str(runs["hdf5"] / "sim.h5"))

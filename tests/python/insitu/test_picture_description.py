@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from halcyon.errors import UsageError
-from halcyon.insitu.description import Layer, Plane, View, parse_picture
+from halcyon.insitu.pictures.description import Layer, Plane, View, parse_picture
 
 
 def test_one_layer_is_said_without_a_list() -> None:

@@ -22,11 +22,11 @@ from vtkmodules.vtkFiltersCore import (
 from vtkmodules.vtkIOLegacy import vtkDataSetReader
 
 from halcyon.errors import UsageError
-from halcyon.insitu.description import Picture, parse_picture
-from halcyon.insitu.draw import prepare
-from halcyon.insitu.frame import Block, Frame, Mesh, Variable
-from halcyon.insitu.plots import Drawing, props_of
-from halcyon.insitu.vtk_data import VALUE, VECTOR, data_set
+from halcyon.insitu.pictures.description import Picture, parse_picture
+from halcyon.insitu.pictures.draw import prepare
+from halcyon.insitu.pictures.frame import Block, Frame, Mesh, Variable
+from halcyon.insitu.pictures.plots import Drawing, props_of
+from halcyon.insitu.pictures.vtk_data import VALUE, VECTOR, data_set
 
 UNEVEN = lines(even=False)
 F = ball(*grids(lines()))
@@ -247,7 +247,7 @@ def test_streamlines_of_a_rotation_are_circles(parts: tuple[int, int, int]) -> N
 
 
 def test_a_volume_of_an_uneven_mesh_is_sampled_evenly() -> None:
-    from halcyon.insitu.plots.volumes import _image
+    from halcyon.insitu.pictures.plots.volumes import _image
 
     picture = parse_picture({"kind": "volume", "variable": "f"})
     prepared = prepare(frame_of_kind("rectilinear"), picture)

@@ -8,13 +8,13 @@ import pytest
 from fields import ball, grids, lines, on_box
 
 from halcyon.errors import UsageError
-from halcyon.insitu.description import parse_picture
-from halcyon.insitu.divided import divided
-from halcyon.insitu.draw import prepare
-from halcyon.insitu.expression import BlockExpression
-from halcyon.insitu.frame import Block
-from halcyon.insitu.pieces import pieces_of
-from halcyon.insitu.regions import parse_regions, scores_of, strides
+from halcyon.insitu.pictures.description import parse_picture
+from halcyon.insitu.pictures.divided import divided
+from halcyon.insitu.pictures.draw import prepare
+from halcyon.insitu.pictures.expression import BlockExpression
+from halcyon.insitu.pictures.frame import Block
+from halcyon.insitu.pictures.pieces import pieces_of
+from halcyon.insitu.pictures.regions import parse_regions, scores_of, strides
 
 VALUES = {"qr": np.array([0.0, 2e-4, np.nan]), "w": np.array([-3, 1, 2], np.int8), "micro/qc": np.zeros(3, np.float32)}
 

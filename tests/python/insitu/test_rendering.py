@@ -15,11 +15,11 @@ from PIL import Image as Pillow
 pytest.importorskip("vtkmodules", reason="VTK is not installed")
 
 from halcyon.errors import UnavailableError, UsageError
-from halcyon.insitu import Frame, make_picture, parse_picture
-from halcyon.insitu.colours import colour_map
-from halcyon.insitu.draw import compose, draw, needs_order, prepare
-from halcyon.insitu.labels import ticks
-from halcyon.insitu.survey import join
+from halcyon.insitu.pictures import Frame, make_picture, parse_picture
+from halcyon.insitu.pictures.colours import colour_map
+from halcyon.insitu.pictures.draw import compose, draw, needs_order, prepare
+from halcyon.insitu.pictures.labels import ticks
+from halcyon.insitu.pictures.survey import join
 
 REFERENCES = Path(__file__).parent / "references"
 SMALL = (200, 160)
@@ -27,7 +27,7 @@ SMALL = (200, 160)
 
 @pytest.fixture(scope="module", autouse=True)
 def _opengl() -> None:
-    from halcyon.insitu.offscreen import _window
+    from halcyon.insitu.pictures.offscreen import _window
 
     try:
         _window()
@@ -254,7 +254,7 @@ def test_a_machine_without_opengl_is_told_what_to_install() -> None:
     environment = {k: v for k, v in os.environ.items() if k != "DISPLAY"} | {
         "__EGL_VENDOR_LIBRARY_DIRS": "/nonexistent"
     }
-    script = "from halcyon.insitu import offscreen\nprint(offscreen._window().GetClassName())"
+    script = "from halcyon.insitu.pictures import offscreen\nprint(offscreen._window().GetClassName())"
     done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False)
     if done.returncode == 0:
         assert done.stdout.strip() == "vtkOSOpenGLRenderWindow"

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 
@@ -64,13 +64,15 @@ def halcyon(*words: object, **environment: str) -> subprocess.CompletedProcess[s
 
 
 class Mounted:
-    """A mount. `limit`: how many descriptors its process may have."""
+    """A mount. `limit`: how many descriptors its process may have. `under`: words in front of its command."""
 
-    def __init__(self, backend: Path, point: Path, *options: str, limit: int | None = None) -> None:
+    def __init__(
+        self, backend: Path, point: Path, *options: str, limit: int | None = None, under: Sequence[str] = ()
+    ) -> None:
         self.point = point
         self.log = point.with_name(point.name + ".log")
         point.mkdir(exist_ok=True)
-        command = [str(program()), "--foreground", *options, str(backend), str(point)]
+        command = [*under, str(program()), "--foreground", *options, str(backend), str(point)]
         if limit is not None:
             command = ["sh", "-c", f'ulimit -n {limit}; exec "$@"', "sh", *command]
         with self.log.open("ab") as log:

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from logfs.logged import Place
+from logfs.logged import Place, both, same
 from logfs.mounted_backend import Mounted, is_container, mounted
 
 ACCESSED_NS = 1_000_000_000_123_456_789
@@ -53,3 +53,13 @@ def test_a_write_through_one_ends_times_given_through_the_other(tmp_path: Path) 
             assert int(os.fstat(file.fileno()).st_mtime) == 1000
             file.write("end")
         assert int(log.run("stat", "-c", "%Y", backend / "file").stdout) > 1_600_000_000
+
+
+def test_times_of_other_centuries(tmp_path: Path) -> None:
+    """A number of ns since 1970 ends in 2262."""
+    script = """cd "$1"; echo > f
+for when in 2300-02-03T04:05:06.789012345Z 1905-01-01T00:00:00.5Z 2262-04-11T23:47:16Z 2262-04-11T23:47:17Z; do
+    touch -d $when f; stat -c '%x %y' f
+    touch -a -d 2001-01-01 f; stat -c '%x %y' f
+done"""
+    assert "2300-02-03 04:05:06.789012345" in same(both(tmp_path), script).stdout

@@ -1,5 +1,6 @@
 """Directories with very many log containers: what each of them costs is the same, however many there are."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -98,3 +99,53 @@ def test_a_look_at_a_container_finds_what_the_summary_says(tmp_path: Path) -> No
     found = look_at(str(plfs))
     assert found is not None
     assert found.writers == 2
+
+
+@pytest.mark.full
+def test_a_hundred_thousand_are_listed_and_found(tmp_path: Path) -> None:
+    """Empty ones, which are quickly made, and some that are not."""
+    many = 100_000
+    place = Place(tmp_path / "logged", is_logged=True)
+    place.directory.mkdir()
+    with logfs.open(place.directory / "f0", "wb"):
+        pass
+    marker = (place.directory / "f0/halcyon-container").read_bytes()
+    for number in range(1, many):
+        folder = f"{place.directory}/f{number}"
+        os.mkdir(folder)  # noqa: PTH102  a Path for each takes longer
+        with open(f"{folder}/halcyon-container", "wb", 0) as file:  # noqa: PTH123
+            file.write(marker)
+    large = [f"f{number}" for number in range(0, many, many // 10)]
+    for name in large:
+        with logfs.open(place.directory / name, "ab") as file:
+            file.write(b"text")
+
+    listed = place.shell('cd "$1" && ls -f').stdout.splitlines()
+    assert sorted(listed) == sorted([".", "..", *(f"f{number}" for number in range(many))])
+    lines = place.shell('cd "$1" && ls -l').stdout.splitlines()[1:]
+    assert len(lines) == many
+    assert all(line.startswith("-") for line in lines)
+    assert sorted(line.split()[-1] for line in lines if line.split()[4] == "4") == sorted(large)
+    assert place.shell('cd "$1" && find . -type f | wc -l && find . -type d').stdout == f"{many}\n.\n"
+    found = place.shell('cd "$1" && find . -type f -size +0').stdout.splitlines()
+    assert sorted(found) == sorted(f"./{name}" for name in large)
+    read = """import os, sys
+with os.scandir(sys.argv[1]) as entries:
+    print(sum(entry.is_file() for entry in entries))
+"""
+    assert place.run(sys.executable, "-c", read, place.directory).stdout == f"{many}\n"
+
+
+@pytest.mark.full
+def test_a_listing_of_ten_thousand_costs_the_same_for_each(places: list[Place], tmp_path: Path) -> None:
+    if shutil.which("strace") is None:
+        pytest.skip("strace is not installed")
+    many = 10_000
+    place = Place(tmp_path / "logged", is_logged=True)
+    place.directory.mkdir()
+    marker = (places[0].directory / "f0/halcyon-container").read_bytes()
+    for number in range(many):
+        (place.directory / f"f{number}").mkdir()
+        (place.directory / f"f{number}/halcyon-container").write_bytes(marker)
+    few = system_calls(places[0], tmp_path / "calls", "ls", "-f")
+    assert (system_calls(place, tmp_path / "calls", "ls", "-f") - few) / (many - FEW) <= COMMANDS["ls -f"]

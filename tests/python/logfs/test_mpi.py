@@ -8,6 +8,7 @@ import pytest
 from logfs.logged import Place, both, halcyon
 from logfs.mpi_programs import FAMILIES, LAUNCHERS, ROMIO, built, launcher_or_skip
 
+from halcyon import logfs
 from halcyon.observe.dataset import Dataset
 from halcyon.observe.pack import pack
 
@@ -64,6 +65,24 @@ def test_interleaved_writes_equal_a_plain_file(
     assert md5(places[1]) == md5(places[0])
     assert len(list((places[1].directory / "f").glob("hostdir.*/index.*"))) >= RANKS
     assert places[1].left() == []
+
+
+@pytest.mark.parametrize("library", ["romio", "two_phase"])
+def test_what_ranks_wrote_is_not_written_back_older(tmp_path: Path, family: str, library: str) -> None:
+    """By collective buffering, which reads what lies between the pieces of all ranks."""
+    if library == "two_phase" and not ROMIO[family]:
+        pytest.skip("MPICH has ROMIO alone")
+    program = built(family, "holes.c", tmp_path)
+    options, ways = ROMIO[family], ("next", "preallocated")
+    if library == "two_phase":
+        options, ways = ["--mca", "fcoll", "two_phase"], ("at",)
+    elif family == "mpich":
+        ways = ("at", "begun", "started")  # the last of which ends Open MPI 4.1, on any file
+    place = both(tmp_path)[1]
+    for how in ways:
+        done = run(place, *LAUNCHERS[family], *options, "-n", 2, program, place.directory / how, how)
+        assert done.returncode == 0, f"{how}: {done.stderr}"
+        assert logfs.check(place.directory / how).conflict_bytes == 0
 
 
 def reads_of(family: str, strided: Path, place: Place, hint: str) -> tuple[int, str]:

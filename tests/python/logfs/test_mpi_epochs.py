@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from logfs.logged import halcyon
-from logfs.mpi_programs import FAMILIES, LAUNCHERS, built, launcher_or_skip
+from logfs.mpi_programs import FAMILIES, LAUNCHERS, ROMIO, built, launcher_or_skip
 
 from halcyon import logfs
 
@@ -46,7 +46,8 @@ def written(family: str, program: Path, between: str, behind_s: int, through: st
     host = program.parent / "host"
     host.write_text(HOST)
     host.chmod(0o755)
-    command = [*LAUNCHERS[family], "-n", RANKS[family], host, program, path, between]
+    options = ROMIO[family] if between == "together" else []
+    command = [*LAUNCHERS[family], *options, "-n", RANKS[family], host, program, path, between]
     variables = {**os.environ, "BEHIND_S": str(behind_s)}
     done = halcyon("run", "--log", folder, "--", *command, env=variables)
     assert done.returncode == 0, done.stderr
@@ -62,6 +63,13 @@ def read(path: Path) -> bytes:
 def test_what_is_written_behind_a_collective_call_is_later(family: str, program: Path, between: str) -> None:
     path = written(family, program, between, behind_s=3600)
     assert read(path) == EARLIER * 1024 + LATER * 2048 + EARLIER * 1024
+    assert logfs.check(path).conflict_bytes == 0
+
+
+def test_what_is_written_behind_a_write_of_all_ranks_is_later(family: str, program: Path) -> None:
+    """Than what one of them wrote back then: the bytes between the ranks' pieces."""
+    path = written(family, program, "together", behind_s=3600)
+    assert read(path)[:4096] == EARLIER * 512 + LATER * 16 + EARLIER * 496 + LATER * 2048 + EARLIER * 1024
     assert logfs.check(path).conflict_bytes == 0
 
 

@@ -75,3 +75,28 @@ with open(sys.argv[1] + '/f', 'w+b') as f:
     done = place.run(sys.executable, "-c", script, place.directory)
     assert done.stdout == "ENODEV\nb'\\x00\\x00\\x00\\x00\\x00'\n"
     assert "a writable shared mapping of a log container was refused (ENODEV)" in done.stderr
+
+
+MAPPED = """import mmap, sys
+with open(sys.argv[1], "rb") as file:
+    mapped = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
+    print(mapped[:5], mapped[-5:], "memfd:halcyon-copy" in open("/proc/self/maps").read())
+"""
+
+
+@pytest.mark.parametrize(("most", "in_memory"), [("", True), ("1000000", False)])
+def test_mappings_lie_in_memory_as_far_as_its_user_says(tmp_path: Path, most: str, in_memory: bool) -> None:
+    place = both(tmp_path)[1]
+    place.shell('seq 1000000 > "$1/f"')
+    extra = {"HALCYON_LOG_MAPPED": most, "TMPDIR": str(tmp_path)}
+    done = place.run(sys.executable, "-c", MAPPED, place.directory / "f", extra=extra)
+    assert done.stdout == f"{b'1' + bytes([10]) + b'2' + bytes([10]) + b'3'} {b'0000' + bytes([10])} {in_memory}\n"
+
+
+def test_a_mapping_for_which_there_is_no_room_is_refused(tmp_path: Path) -> None:
+    place = both(tmp_path)[1]
+    place.shell('seq 1000000 > "$1/f"')
+    extra = {"HALCYON_LOG_MAPPED": "1000000", "TMPDIR": "/dev/shm"}
+    done = place.run(sys.executable, "-c", MAPPED, place.directory / "f", extra=extra)
+    assert "Cannot allocate memory" in done.stderr
+    assert "halcyon: a mapping of 6888896 bytes of a log container was refused (ENOMEM)" in done.stderr

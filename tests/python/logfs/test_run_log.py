@@ -150,3 +150,9 @@ def test_writers_end_with_their_process_however_that_ends(tmp_path: Path) -> Non
         assert done.returncode == 0, done.stderr
         figures = stats(tmp_path / name)
         assert (figures.size, figures.writers, figures.open_writers) == (4, 1, 0), name
+
+
+def test_what_is_read_ahead_is_said_to_be_nothing_of_logs(tmp_path: Path) -> None:
+    said = "halcyon: --prefetch reads nothing ahead of files below --log\n"
+    options = ("run", "--prefetch", "-o", tmp_path / "run")
+    assert said in halcyon(*options, "--log", tmp_path, "--", "true").stderr

@@ -4,14 +4,18 @@ it is usually mounted, shows for a second what a file was before another host ch
 import hashlib
 import json
 import random
+import stat
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
+from mounted_backend import program, wait_until
 
 from halcyon.layers.preload import preloading
 from halcyon.testbed.bed import Bed, raised
@@ -64,22 +68,53 @@ def bed(request: pytest.FixtureRequest) -> Iterator[Bed]:
         yield standing
 
 
-def test_files_that_all_hosts_create_at_once_have_what_each_of_them_wrote(bed: Bed) -> None:
-    root = bed.inside(bed.mounts()[0][1])
-    (root / "logs").mkdir()
+def write_at_once(bed: Bed, words_of: Callable[[str, int, float], list[str]]) -> None:
     begin = time.time() + 3
     running = []
     for rank, host in enumerate(HOSTS):
-        words = logged(bed, host, WRITES, rank, begin)
-        running.append(bed.popen(host, words, stdout=subprocess.PIPE, stderr=subprocess.PIPE))
+        running.append(bed.popen(host, words_of(host, rank, begin), stdout=subprocess.PIPE, stderr=subprocess.PIPE))
     for process in running:
         out, err = process.communicate(timeout=120)
         assert (process.returncode, err) == (0, "")
         assert json.loads(out) == []
+
+
+def test_files_that_all_hosts_create_at_once_have_what_each_of_them_wrote(bed: Bed) -> None:
+    root = bed.inside(bed.mounts()[0][1])
+    (root / "logs").mkdir()
+    write_at_once(bed, lambda host, rank, begin: logged(bed, host, WRITES, rank, begin))
     whole = b"".join(bytes([65 + rank]) * BLOCK for rank in range(len(HOSTS)))
     done = bed.run(HOSTS[0], logged(bed, HOSTS[0], READS), capture_output=True)
     assert done.stdout == f"{[whole.decode()] * FILES}\n", done.stderr
     assert not [path.name for path in (root / "logs").iterdir() if path.name.startswith(".halcyon-")]
+
+
+def test_files_that_all_mounts_create_at_once_have_what_each_of_them_wrote(bed: Bed, tmp_path: Path) -> None:
+    root = bed.inside(bed.mounts()[0][1])
+    (root / "mounted").mkdir()
+    with ExitStack() as stack:
+        points = {host: stack.enter_context(mounted_on(bed, host, tmp_path / host)) for host in HOSTS}
+        write_at_once(
+            bed, lambda host, rank, begin: [sys.executable, "-c", WRITES, str(points[host]), str(rank), str(begin)]
+        )
+        done = bed.run(HOSTS[0], [sys.executable, "-c", READS, str(points[HOSTS[0]])], capture_output=True)
+    whole = b"".join(bytes([65 + rank]) * BLOCK for rank in range(len(HOSTS)))
+    assert done.stdout == f"{[whole.decode()] * FILES}\n", done.stderr
+    assert not [path.name for path in (root / "mounted").iterdir() if path.stat().st_mode & stat.S_ISVTX]
+
+
+@contextmanager
+def mounted_on(bed: Bed, host: str, point: Path) -> Iterator[Path]:
+    """`halcyon mount` on a host, of the folder `mounted` of its mount of the volume."""
+    point.mkdir()
+    backend = bed.mounts_of(host)[0] / "mounted"
+    process = bed.popen(host, [str(program()), "--foreground", str(backend), str(point)])
+    try:
+        wait_until(lambda: bed.inside(point).is_mount() or process.poll() is not None, "a mount")
+        yield point
+    finally:
+        bed.run(host, [str(program()), "--unmount", "--lazy", str(point)], capture_output=True, check=False)
+        process.wait(10)
 
 
 CHANGES = """

@@ -49,6 +49,7 @@ def _run(entry: Entry) -> dict[str, Any]:
         "counted": keeps_counts(entry.run),
         "departures": [asdict(departure) for departure in entry.departures],
         "messages": messages_of(entry.run),
+        "steering": [asdict(steered) for steered in entry.run.steering],
         "visible_total_s": entry.numbers.visible_total_s,
         **numbers,
         "phases": phases,

@@ -8,9 +8,11 @@ from rich.text import Text
 from halcyon.offload.comparison import Comparison
 from halcyon.offload.departures import messages_of
 from halcyon.offload.metrics import Metric, metrics_of
+from halcyon.quantities import plural
 from halcyon.terminal import VisibleConsole
 
 NARROWEST = 14  # of a run's column; as many runs as fit stand beside one another
+MOST_STEERED = 20  # lines of a run
 
 
 def print_summary(comparison: Comparison, console: Console | None = None) -> None:
@@ -18,6 +20,8 @@ def print_summary(comparison: Comparison, console: Console | None = None) -> Non
     console = console or VisibleConsole(highlight=False)
     console.print(_heading(comparison), soft_wrap=True)
     for line in _departures(comparison):
+        console.print(line, soft_wrap=True)
+    for line in _steering(comparison):
         console.print(line, soft_wrap=True)
     metrics = metrics_of(comparison)
     for first, last in _columns_that_fit(metrics, len(comparison.entries), console.width):
@@ -46,6 +50,16 @@ def _departures(comparison: Comparison) -> list[Text]:
     for entry in comparison.entries:
         for message in messages_of(entry.run):
             lines.append(Text(f"{entry.label}: {message}" if comparison.several else message, style="dim"))
+    return lines
+
+
+def _steering(comparison: Comparison) -> list[Text]:
+    lines: list[Text] = []
+    for entry in comparison.entries:
+        name = f"{entry.label}: " if comparison.several else ""
+        lines += [Text(f"{name}{steered.text}") for steered in entry.run.steering[:MOST_STEERED]]
+        if (more := len(entry.run.steering) - MOST_STEERED) > 0:
+            lines.append(Text(f"{name}steered {plural(more, 'more time')}: steering-*.csv"))
     return lines
 
 

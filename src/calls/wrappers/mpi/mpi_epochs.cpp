@@ -1,5 +1,6 @@
 #include "calls/wrappers/mpi/mpi_epochs.hpp"
 
+#include <algorithm>
 #include <atomic>
 
 #include "calls/state/direct_call.hpp"
@@ -46,6 +47,41 @@ bool agree(handle communicator, handle operation, int64_t (&numbers)[count]) {
 
 void free_communicator(handle communicator) {
     ask(HALCYON_PMPI(Comm_free, (handle*)), &communicator);
+}
+
+/// What is known of a file that ranks have open together.
+struct open_together {
+    handle communicator = nullptr;
+    file_backend* backend = nullptr;
+    file_backend::handle here = 0;
+    uint64_t group = 0;
+
+    bool find(handle file) {
+        const uint64_t key = key_of_file(file);
+        file_table::words agreement{};
+        file_table::words member{};
+        if (agreements.empty() || !agreements.find(key, agreement) || !members.find(key, member)) return false;
+        communicator = reinterpret_cast<handle>(agreement.first);
+        backend = static_cast<file_backend*>(reinterpret_cast<void*>(agreement.second));
+        here = member.first;
+        group = member.second;
+        return true;
+    }
+    /// The latest of the times that all ranks propose; 0: there is none, or nothing of this rank's to do with it.
+    int64_t agree_on_epoch() const {
+        const int64_t proposed = here != 0 ? backend->propose_epoch(here) : 0;
+        int64_t latest[1] = {proposed};
+        return agree(communicator, maximum(), latest) && proposed > 0 ? latest[0] : 0;
+    }
+};
+
+/// Where ranks cannot agree: each of them writes its own pieces, and none reads others'.
+void keep_from_buffering(handle file) {
+    handle info = nullptr;
+    if (ask(HALCYON_PMPI(Info_create, (handle*)), &info) != success) return;
+    ask(HALCYON_PMPI(Info_set, (handle, const char*, const char*)), info, "romio_cb_write", "disable");
+    ask(HALCYON_PMPI(File_set_info, (handle, handle)), file, info);
+    ask(HALCYON_PMPI(Info_free, (handle*)), &info);
 }
 
 }  // namespace
@@ -95,42 +131,63 @@ void opening_together::opened(handle file) {
                           members.add(key, {here, 0});
     const int64_t proposed = here != 0 ? backend_->propose_epoch(here) : 0;
     // Whoever has no room for it, or a backend without epochs, keeps all from it.
-    int64_t latest[2] = {proposed, is_noted && proposed >= 0 ? 0 : 1};
+    constexpr int64_t no_epochs = 1;
+    constexpr int64_t no_room = 2;
+    const auto pages = here != 0 ? static_cast<int64_t>(backend_->pages_of(here) >> 1) : INT64_MIN;
+    int64_t latest[] = {proposed,
+                        !is_noted      ? no_room
+                        : proposed < 0 ? no_epochs
+                                       : 0,
+                        pages, here != 0 ? -pages : INT64_MIN};
     int64_t sum[1] = {static_cast<int64_t>(number_of_process())};
     if (!agree(ours, maximum(), latest) || latest[1] != 0 || !agree(ours, sum_of_all(), sum)) {
         agreements.remove(key);
         members.remove(key);
+        if (latest[1] == no_room) keep_from_buffering(file);
         return free_communicator(ours);
     }
+    const bool has_same_pages = latest[2] == -latest[3];
     // The same for whatever communicator of these processes.
     const uint64_t group = sum[0] != 0 ? static_cast<uint64_t>(sum[0]) : 1;
     members.add(key, {here, group});
     if (here == 0) return;
-    static_cast<void>(backend_->join_group(here, group));
+    static_cast<void>(backend_->join_group(here, group, has_same_pages));
     static_cast<void>(backend_->raise_epoch(here, group, latest[0]));
 }
 
 epoch_before::epoch_before(handle file, call made) {
-    if (!outermost_ || agreements.empty()) return;
-    const uint64_t key = key_of_file(file);
-    file_table::words agreement{};
-    file_table::words member{};
-    if (!agreements.find(key, agreement) || !members.find(key, member)) return;
-    communicator_ = reinterpret_cast<handle>(agreement.first);
-    auto& backend = *static_cast<file_backend*>(reinterpret_cast<void*>(agreement.second));
+    open_together of;
+    if (!outermost_ || !of.find(file)) return;
+    if (made == call::syncs) synced_.emplace();
     if (made == call::closes) {  // before: another thread may get the same handle at once
-        frees_ = true;
-        agreements.remove(key);
-        members.remove(key);
+        freed_ = of.communicator;
+        agreements.remove(key_of_file(file));
+        members.remove(key_of_file(file));
     }
-    const int64_t proposed = member.first != 0 ? backend.propose_epoch(member.first) : 0;
-    int64_t latest[1] = {proposed};
-    if (!agree(communicator_, maximum(), latest) || proposed <= 0) return;
-    static_cast<void>(backend.raise_epoch(member.first, member.second, latest[0]));
+    if (const int64_t time_ns = of.agree_on_epoch(); time_ns > 0)
+        static_cast<void>(of.backend->raise_epoch(of.here, of.group, time_ns));
 }
 
 epoch_before::~epoch_before() {
-    if (frees_) free_communicator(communicator_);
+    if (freed_ != nullptr) free_communicator(freed_);
+}
+
+writing_together::writing_together(handle file, call made) {
+    open_together of;
+    if (!outermost_ || !of.find(file)) return;
+    if (made == call::returns_at_once) {
+        if (of.here != 0) static_cast<void>(of.backend->share_at_once(of.here));
+        return;
+    }
+    if (of.here != 0) static_cast<void>(of.backend->show_group(of.here));
+    const int64_t time_ns = of.agree_on_epoch();
+    if (time_ns <= 0 || of.backend->begin_together(of.here, of.group, time_ns) != 0) return;
+    backend_ = of.backend;
+    here_ = of.here;
+}
+
+writing_together::~writing_together() {
+    if (backend_ != nullptr) backend_->end_together(here_);
 }
 
 }  // namespace halcyon::calls::mpi

@@ -1,9 +1,13 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
+#include <type_traits>
 
 #include "calls/backends/awaited_opening.hpp"
 #include "calls/backends/mounted_path.hpp"
+#include "calls/backends/synced_by_each.hpp"
+#include "calls/record/call_table.hpp"
 #include "calls/wrappers/mpi/mpi_library.hpp"
 
 /// Ranks that open a backend's file together for writing raise its epoch together (file_backend::raise_epoch): when
@@ -13,6 +17,11 @@
 /// They agree over a communicator of their own, which lives as long as the file is open: no message of the application
 /// meets one of these. Each message is sent within a collective call of the application on that file, or on the
 /// communicator that it opens the file with, which all ranks make in one order.
+///
+/// In calls by which ranks write together, the library lets some of them write for others (collective buffering): those
+/// read a part of the file, put the others' pieces into it, and write all of it back. So what each rank wrote is shown
+/// before, and what such a call writes counts less than what any rank writes behind it. A call that returns at once
+/// cannot agree on that: from then on, each transfer on the file is shown, and looks at those of others.
 ///
 /// No rank waits for one that lacks this library: to that one the file is a directory, which it cannot open for
 /// writing, and ROMIO agrees on it that all have failed. OMPIO agrees on nothing, but has collective calls of its own
@@ -71,8 +80,54 @@ class epoch_before {
 
   private:
     outermost_call outermost_;
-    handle communicator_ = nullptr;
-    bool frees_ = false;
+    std::optional<backends::synced_by_each> synced_;
+    handle freed_ = nullptr;  // behind the call
+};
+
+/// Around the library's function by which ranks write together.
+class writing_together {
+  public:
+    enum class call : bool { waits, returns_at_once };
+    writing_together(handle file, call made);
+    ~writing_together();
+    writing_together(const writing_together&) = delete;
+    writing_together& operator=(const writing_together&) = delete;
+
+    template <class Argument>
+    [[nodiscard]] Argument for_call_of(Argument given) const {
+        return given;
+    }
+
+  private:
+    outermost_call outermost_;
+    file_backend* backend_ = nullptr;
+    file_backend::handle here_ = 0;
+};
+
+/// Whether a call writes back what lies between its pieces. MPI_File_preallocate writes all that there is.
+inline constexpr bool writes_together(call_id id) {
+    const bool is_write = functions[static_cast<size_t>(id)].does == kind::write;
+    return is_collective(id) && (is_write || id == call_id::MPI_File_preallocate);
+}
+
+/// writing_together, of calls that write so; of others, nothing.
+template <call_id id>
+class around_transfer {
+  public:
+    template <class Find>
+    explicit around_transfer(Find file) {
+        constexpr bool starts = std::string_view(functions[static_cast<size_t>(id)].argument) == "request";
+        if constexpr (writes_together(id))
+            together_.emplace(file(), starts ? writing_together::call::returns_at_once : writing_together::call::waits);
+    }
+    template <class Argument>
+    [[nodiscard]] Argument for_call_of(Argument given) const {
+        return given;
+    }
+
+  private:
+    struct nothing {};
+    [[no_unique_address]] std::conditional_t<writes_together(id), std::optional<writing_together>, nothing> together_;
 };
 
 }  // namespace halcyon::calls::mpi

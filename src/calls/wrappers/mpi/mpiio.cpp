@@ -74,6 +74,8 @@ using mpi::language;
 // registers.
 #define FORTRAN_FILE mpi::file_from_fortran(*file)
 
+#define TOGETHER(call, file_) mpi::around_transfer<call_id::MPI_File_##call>([&] { return file_; })
+
 #define BEFORE_SYNC(file) mpi::epoch_before(file, mpi::epoch_before::call::syncs)
 #define FORTRAN_SYNC(symbol, call)                                                        \
     IN_FORTRAN(symbol, MPI_File_##call, on_file, (int* file, int* error), {FORTRAN_FILE}, \
@@ -84,9 +86,10 @@ using mpi::language;
 
 #define FORTRAN_SIZE(symbol, call)                                                           \
     IN_FORTRAN(symbol, MPI_File_##call, resize_file, (int* file, int64_t* size, int* error), \
-               ({{FORTRAN_FILE}, *size}), (file, size, told))
-#define FORM_size(call)                                                                                              \
-    IN_C(MPI_File_##call, MPI_File_##call, resize_file, (handle file, int64_t size), ({{file}, size}), (file, size)) \
+               ({{FORTRAN_FILE}, *size}), (TOGETHER(call, FORTRAN_FILE).for_call_of(file), size, told))
+#define FORM_size(call)                                                                                \
+    IN_C(MPI_File_##call, MPI_File_##call, resize_file, (handle file, int64_t size), ({{file}, size}), \
+         (TOGETHER(call, file).for_call_of(file), size))                                               \
     ALL_PLAIN(call, FORTRAN_SIZE)
 
 #define FORTRAN_ASK(symbol, call) \
@@ -246,22 +249,25 @@ using mpi::language;
 #define C_TRANSFER_AT(symbol, call, count_type)                                                              \
     IN_C_WITH_STATUS(symbol, MPI_File_##call, transfer,                                                      \
                      (handle file, int64_t offset, void* data, count_type count, handle type, void* status), \
-                     ({C_PLACE(file, explicit_offset, offset)}), (file, offset, data, count, type, used))
+                     ({C_PLACE(file, explicit_offset, offset)}),                                             \
+                     (TOGETHER(call, file).for_call_of(file), offset, data, count, type, used))
 #define FORTRAN_TRANSFER_AT(symbol, call, count_type)                                                     \
     IN_FORTRAN_WITH_STATUS(                                                                               \
         symbol, MPI_File_##call, transfer,                                                                \
         (int* file, int64_t* offset, void* data, count_type* count, int* type, void* status, int* error), \
-        ({FORTRAN_PLACE(explicit_offset, *offset)}), (file, offset, data, count, type, used, told))
+        ({FORTRAN_PLACE(explicit_offset, *offset)}),                                                      \
+        (TOGETHER(call, FORTRAN_FILE).for_call_of(file), offset, data, count, type, used, told))
 #define FORM_transfer_at(call) BOTH_COUNTS(call, C_TRANSFER_AT) ALL_COUNTED(call, FORTRAN_TRANSFER_AT)
 
-#define C_TRANSFER_BY(symbol, call, count_type, place)                                       \
-    IN_C_WITH_STATUS(symbol, MPI_File_##call, transfer,                                      \
-                     (handle file, void* data, count_type count, handle type, void* status), \
-                     ({C_PLACE(file, place, none)}), (file, data, count, type, used))
+#define C_TRANSFER_BY(symbol, call, count_type, place)                                                             \
+    IN_C_WITH_STATUS(                                                                                              \
+        symbol, MPI_File_##call, transfer, (handle file, void* data, count_type count, handle type, void* status), \
+        ({C_PLACE(file, place, none)}), (TOGETHER(call, file).for_call_of(file), data, count, type, used))
 #define FORTRAN_TRANSFER_BY(symbol, call, count_type, place)                                                \
     IN_FORTRAN_WITH_STATUS(symbol, MPI_File_##call, transfer,                                               \
                            (int* file, void* data, count_type* count, int* type, void* status, int* error), \
-                           ({FORTRAN_PLACE(place, none)}), (file, data, count, type, used, told))
+                           ({FORTRAN_PLACE(place, none)}),                                                  \
+                           (TOGETHER(call, FORTRAN_FILE).for_call_of(file), data, count, type, used, told))
 #define C_TRANSFER_NEXT(symbol, call, count_type) C_TRANSFER_BY(symbol, call, count_type, individual_pointer)
 #define C_TRANSFER_SHARED(symbol, call, count_type) C_TRANSFER_BY(symbol, call, count_type, shared_pointer)
 #define FORTRAN_TRANSFER_NEXT(symbol, call, count_type) \
@@ -273,22 +279,25 @@ using mpi::language;
 #define C_START_AT(symbol, call, count_type)                                                      \
     IN_C(symbol, MPI_File_##call, transfer_start,                                                 \
          (handle file, int64_t offset, void* data, count_type count, handle type, void* request), \
-         ({C_PLACE(file, explicit_offset, offset), request, language::c}), (file, offset, data, count, type, request))
+         ({C_PLACE(file, explicit_offset, offset), request, language::c}),                        \
+         (TOGETHER(call, file).for_call_of(file), offset, data, count, type, request))
 #define FORTRAN_START_AT(symbol, call, count_type)                                                               \
     IN_FORTRAN(symbol, MPI_File_##call, transfer_start,                                                          \
                (int* file, int64_t* offset, void* data, count_type* count, int* type, int* request, int* error), \
                ({FORTRAN_PLACE(explicit_offset, *offset), request, language::fortran}),                          \
-               (file, offset, data, count, type, request, told))
+               (TOGETHER(call, FORTRAN_FILE).for_call_of(file), offset, data, count, type, request, told))
 #define FORM_start_at(call) BOTH_COUNTS(call, C_START_AT) ALL_COUNTED(call, FORTRAN_START_AT)
 
 #define C_START_BY(symbol, call, count_type, place)                               \
     IN_C(symbol, MPI_File_##call, transfer_start,                                 \
          (handle file, void* data, count_type count, handle type, void* request), \
-         ({C_PLACE(file, place, none), request, language::c}), (file, data, count, type, request))
+         ({C_PLACE(file, place, none), request, language::c}),                    \
+         (TOGETHER(call, file).for_call_of(file), data, count, type, request))
 #define FORTRAN_START_BY(symbol, call, count_type, place)                                       \
     IN_FORTRAN(symbol, MPI_File_##call, transfer_start,                                         \
                (int* file, void* data, count_type* count, int* type, int* request, int* error), \
-               ({FORTRAN_PLACE(place, none), request, language::fortran}), (file, data, count, type, request, told))
+               ({FORTRAN_PLACE(place, none), request, language::fortran}),                      \
+               (TOGETHER(call, FORTRAN_FILE).for_call_of(file), data, count, type, request, told))
 #define C_START_NEXT(symbol, call, count_type) C_START_BY(symbol, call, count_type, individual_pointer)
 #define C_START_SHARED(symbol, call, count_type) C_START_BY(symbol, call, count_type, shared_pointer)
 #define FORTRAN_START_NEXT(symbol, call, count_type) FORTRAN_START_BY(symbol, call, count_type, individual_pointer)
@@ -299,20 +308,22 @@ using mpi::language;
 #define C_BEGIN_AT(symbol, call, count_type)                                       \
     IN_C(symbol, MPI_File_##call, transfer_begin,                                  \
          (handle file, int64_t offset, void* data, count_type count, handle type), \
-         (C_PLACE(file, explicit_offset, offset)), (file, offset, data, count, type))
+         (C_PLACE(file, explicit_offset, offset)),                                 \
+         (TOGETHER(call, file).for_call_of(file), offset, data, count, type))
 #define FORTRAN_BEGIN_AT(symbol, call, count_type)                                                 \
     IN_FORTRAN(symbol, MPI_File_##call, transfer_begin,                                            \
                (int* file, int64_t* offset, void* data, count_type* count, int* type, int* error), \
-               (FORTRAN_PLACE(explicit_offset, *offset)), (file, offset, data, count, type, told))
+               (FORTRAN_PLACE(explicit_offset, *offset)),                                          \
+               (TOGETHER(call, FORTRAN_FILE).for_call_of(file), offset, data, count, type, told))
 #define FORM_begin_at(call) BOTH_COUNTS(call, C_BEGIN_AT) ALL_COUNTED(call, FORTRAN_BEGIN_AT)
 
 #define C_BEGIN_BY(symbol, call, count_type, place)                                                         \
     IN_C(symbol, MPI_File_##call, transfer_begin, (handle file, void* data, count_type count, handle type), \
-         (C_PLACE(file, place, none)), (file, data, count, type))
+         (C_PLACE(file, place, none)), (TOGETHER(call, file).for_call_of(file), data, count, type))
 #define FORTRAN_BEGIN_BY(symbol, call, count_type, place)                                                       \
     IN_FORTRAN(symbol, MPI_File_##call, transfer_begin,                                                         \
                (int* file, void* data, count_type* count, int* type, int* error), (FORTRAN_PLACE(place, none)), \
-               (file, data, count, type, told))
+               (TOGETHER(call, FORTRAN_FILE).for_call_of(file), data, count, type, told))
 #define C_BEGIN_NEXT(symbol, call, count_type) C_BEGIN_BY(symbol, call, count_type, individual_pointer)
 #define C_BEGIN_SHARED(symbol, call, count_type) C_BEGIN_BY(symbol, call, count_type, shared_pointer)
 #define FORTRAN_BEGIN_NEXT(symbol, call, count_type) FORTRAN_BEGIN_BY(symbol, call, count_type, individual_pointer)

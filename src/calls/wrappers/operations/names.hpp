@@ -75,9 +75,15 @@ struct stats_extended {
 using stat_extended = path_from<stats_extended>;
 
 struct accesses {
-    static int64_t at(file_backend& of, const char* path, int mode, int = 0) { return of.access(path, mode); }
+    static int64_t at(file_backend& of, const char* path, int mode, int flags = 0) {
+        return of.access(path, mode, flags);
+    }
+};
+struct accesses_effectively {
+    static int64_t at(file_backend& of, const char* path, int mode) { return of.access(path, mode, AT_EACCESS); }
 };
 using access_path = path<accesses>;
+using access_path_effectively = path<accesses_effectively>;
 using access_path_from = path_from<accesses>;
 
 struct reads_link {
@@ -162,11 +168,7 @@ struct removes_directory {
 using remove_directory = path<removes_directory>;
 
 struct makes_directory {
-    static int64_t at(file_backend& of, const char* path, unsigned mode) {
-        const mode_t mask = ::umask(0);
-        ::umask(mask);
-        return of.make_directory(path, mode & ~mask);
-    }
+    static int64_t at(file_backend& of, const char* path, unsigned mode) { return of.make_directory(path, mode); }
 };
 using make_directory = path<makes_directory>;
 using make_directory_from = path_from<makes_directory>;
@@ -177,10 +179,8 @@ struct makes_node {
     static int64_t at(file_backend& of, const char* path, unsigned mode, const dev_t*) { return make(of, path, mode); }
     static int64_t make(file_backend& of, const char* path, unsigned mode) {
         if ((mode & S_IFMT) != 0 && (mode & S_IFMT) != S_IFREG) return -EPERM;
-        const mode_t mask = ::umask(0);
-        ::umask(mask);
         file_backend::handle opened = 0;
-        const int failed = of.open(path, O_CREAT | O_EXCL | O_WRONLY, mode & 07777 & ~mask, opened);
+        const int failed = of.open(path, O_CREAT | O_EXCL | O_WRONLY, mode & 07777, opened);
         if (failed == 0) of.close(opened);
         return failed;
     }

@@ -17,10 +17,8 @@ namespace halcyon::calls::operations {
 
 /// A file that is open by now gets its descriptor.
 inline int64_t open_at(file_backend& of, const char* path, int flags, unsigned mode) {
-    const mode_t mask = ::umask(0);
-    ::umask(mask);
     file_backend::handle opened = 0;
-    const int failed = of.open(path, flags, mode & ~mask, opened);
+    const int failed = of.open(path, flags, mode, opened);
     if (failed != 0) return failed;
     const int fd = backends::opened_as(of, opened, flags);
     if (fd >= 0) backends::awaited_opening::note(of, path, flags, opened);

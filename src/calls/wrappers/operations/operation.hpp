@@ -73,8 +73,7 @@ struct path_from {
     template <class... Rest>
     bool claims(int directory, const char* name, const Rest&...) {
         if (directory < 0 || name == nullptr || given::length_of_text(name, 1) != 0) return file.find(directory, name);
-        char whole[2 * PATH_MAX];
-        return backends::path_of(directory, whole, sizeof whole) > 0 && file.find(AT_FDCWD, whole);
+        return file.find_opened(directory);
     }
     template <class... Rest>
     auto perform(int, const char*, Rest... rest) {

@@ -310,7 +310,9 @@ void quick_exit(void (*real)(int), int status) {
     HALCYON_WRAPPER(symbol, pid_t, ());                                         \
     pid_t halcyon_wrap_##symbol() {                                             \
         backends::before_fork();                                                \
+        backends::keep_still();                                                 \
         const pid_t child = HALCYON_REAL(symbol, pid_t, ())();                  \
+        if (child != 0) backends::go_on();                                      \
         if (child > 0 && recording()) this_process().unseen_moves.fetch_add(1); \
         return child;                                                           \
     }

@@ -66,8 +66,12 @@ HALCYON_WRAPPER(clone, int,
                 (int (*function)(void*), void* stack, int flags, void* argument, void* a, void* b, void* c));
 int halcyon_wrap_clone(int (*function)(void*), void* stack, int flags, void* argument, void* a, void* b, void* c) {
     before_clone(static_cast<uint64_t>(static_cast<unsigned>(flags)));
-    return HALCYON_REAL(clone, int, (int (*)(void*), void*, int, void*, void*, void*, void*))(function, stack, flags,
-                                                                                              argument, a, b, c);
+    const bool forks = (flags & CLONE_VM) == 0;
+    if (forks) backends::keep_still();
+    const int child = HALCYON_REAL(clone, int, (int (*)(void*), void*, int, void*, void*, void*, void*))(
+        function, stack, flags, argument, a, b, c);
+    if (forks) backends::go_on();  // in the child, the function does not return
+    return child;
 }
 
 }  // namespace halcyon::calls

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/clock.hpp"
 #include "logfs/container/directory/marking.hpp"
 #include "logfs/container/directory/names_in.hpp"
 #include "logfs/container/files/file_systems.hpp"
@@ -16,6 +17,7 @@ namespace {
 
 constexpr int64_t most_ns = 5'000'000'000;  // others' calls may wait behind much data
 constexpr int64_t first_pause_ns = 1'000'000, longest_pause_ns = 50'000'000;
+constexpr int64_t most_age_s = 60;  // clocks of hosts differ by less
 
 bool may_be_begun(file_calls& calls, int directory) {
     bool has_text = false;
@@ -48,6 +50,12 @@ bool becomes_container(file_calls& calls, int directory, const char* folder) {
     }
     calls.close(fd);
     return is_container;
+}
+
+bool becomes_container(file_calls& calls, int directory, const char* folder, const struct stat& there) {
+    const int64_t age_s = realtime_ns() / 1'000'000'000 - there.st_ctim.tv_sec;
+    return S_ISDIR(there.st_mode) && (there.st_mode & begun_mode) != 0 && age_s < most_age_s &&
+           becomes_container(calls, directory, folder);
 }
 
 }  // namespace halcyon::logfs

@@ -6,11 +6,11 @@
 #include <cerrno>
 #include <span>
 
-#include "base/clock.hpp"
 #include "logfs/container/directory/access.hpp"
 #include "logfs/container/directory/begun_container.hpp"
 #include "logfs/container/directory/marking.hpp"
 #include "logfs/container/directory/other_backends.hpp"
+#include "logfs/container/directory/rare_number.hpp"
 #include "logfs/container/files/file_systems.hpp"
 #include "logfs/container/files/whole_transfer.hpp"
 #include "logfs/container/format/dropping_name.hpp"
@@ -18,20 +18,6 @@
 #include "logfs/container/format/plfs_format.hpp"
 
 namespace halcyon::logfs {
-namespace {
-
-// Of its own name: the container's may be as long as names can be.
-constexpr std::string_view begun_prefix = ".halcyon-begun-";
-
-/// A number that no other container is likely to have.
-uint64_t some_number(const void* here) {
-    uint64_t mixed = static_cast<uint64_t>(realtime_ns()) ^ (reinterpret_cast<uint64_t>(here) << 20);
-    mixed ^= static_cast<uint64_t>(monotonic_ns()) << 32;
-    mixed = (mixed ^ (mixed >> 31)) * 0x9E3779B97F4A7C15u;
-    return mixed ^ (mixed >> 29);
-}
-
-}  // namespace
 
 bool container::keep_path(std::string_view path) {
     path_.clear();
@@ -47,8 +33,8 @@ result<void> container::create(std::string_view path, mode_t mode, uint32_t host
                            " host directories; a container has 1 to " + std::to_string(most_host_directories),
                        0};
     if (!keep_path(path)) return system_failure(std::string(path), ENOMEM);
-    marker_ = {format_version, host_directories, some_number(this)};
-    const int done = is_renamed_whole() ? create_beside(mode) : make(path_.data(), mode);
+    marker_ = {format_version, host_directories, rare_number(this)};
+    const int done = is_renamed_whole() ? create_beside(mode) : make(path_.data(), mode, begun_mode);
     if (done == 0) return {};
     failure why = failed({}, "cannot create", -done);
     close();
@@ -81,18 +67,26 @@ int container::create_beside(mode_t mode) {
     const std::string_view folder = this->path().substr(0, this->path().rfind('/') + 1);
     if (!beside.append({folder.data(), folder.size()}) || !beside.append({begun.c_str(), begun.view().size() + 1}))
         return -ENOMEM;
-    int done = make(beside.data(), mode);
+    int done = make(beside.data(), mode, 0);
     if (done == 0) done = give_its_name(beside.data());
     if (done != 0 && directory_ >= 0) unmake(beside.data());
     return done;
 }
 
-/// Nothing of it stays where it fails.
-int container::make(const char* path, mode_t mode) {
-    int done = calls_.make_directory_at(AT_FDCWD, path, directory_mode(mode));
+/// Nothing of it stays where it fails. `until_made`: bits of its mode that go when it has its marker.
+int container::make(const char* path, mode_t mode, mode_t until_made) {
+    int done = calls_.make_directory_at(AT_FDCWD, path, directory_mode(mode) | until_made);
     if (done != 0) return done;
-    directory_ = calls_.open_at(AT_FDCWD, path, O_RDONLY | O_DIRECTORY, 0);
-    done = directory_ < 0 ? directory_ : create_marker(directory_, mode);
+    struct stat made {};
+    done = calls_.status_at(AT_FDCWD, path, made);
+    // A umask may keep its owner out of it.
+    if (done == 0 && (made.st_mode & 0700) != 0700)
+        done = calls_.set_mode_at(AT_FDCWD, path, (made.st_mode & 07777) | 0700);
+    if (done == 0) directory_ = calls_.open_at(AT_FDCWD, path, O_RDONLY | O_DIRECTORY, 0);
+    if (done == 0) done = directory_ < 0 ? directory_ : create_marker(directory_, mode);
+    // What the umask left of the file's mode says what the directory's is.
+    const mode_t wanted = directory_mode(mode) | (made.st_mode & 07000 & ~until_made);
+    if (done == 0 && (made.st_mode & 07777) != wanted) done = calls_.set_mode_at(directory_, ".", wanted);
     if (done != 0) unmake(path);
     return done;
 }
@@ -115,14 +109,20 @@ int container::give_its_name(const char* begun) {
     return renamed == -ENOTEMPTY || renamed == -ENOTDIR ? -EEXIST : renamed;
 }
 
-int container::create_marker(int directory, mode_t mode) {
+/// `mode` becomes what it is in the end.
+int container::create_marker(int directory, mode_t& mode) {
     char text[marker::room];
     const size_t size = marker_.write(text);
     const int fd = calls_.open_at(directory, marker_name.data(), O_WRONLY | O_CREAT | O_EXCL, mode & 07777);
     if (fd < 0) return fd;
-    const int written = write_whole(calls_, fd, std::as_bytes(std::span(text, size)), 0);
+    struct stat made {};
+    int done = calls_.status(fd, made);
+    if (done == 0) done = write_whole(calls_, fd, std::as_bytes(std::span(text, size)), 0);
+    // The write has taken them off.
+    if (done == 0 && (made.st_mode & (S_ISUID | S_ISGID)) != 0) done = calls_.set_mode(fd, made.st_mode & 07777);
     const int closed = calls_.close(fd);
-    return written != 0 ? written : closed;
+    mode = made.st_mode & 07777;
+    return done != 0 ? done : closed;
 }
 
 result<void> container::open(std::string_view path) {
@@ -242,9 +242,10 @@ int container::make_host_directory(uint32_t number) {
 void container::share(const char* name, mode_t access) {
     struct stat file {};
     if (mode_ == 0 && calls_.status(directory_, file) == 0) mode_ = file.st_mode & 07777;
-    const mode_t wanted = mode_ & access;
-    if (calls_.status_at(directory_, name, file) != 0 || (file.st_mode & wanted) == wanted) return;
-    calls_.set_mode_at(directory_, name, (file.st_mode & 0777) | wanted);
+    if (calls_.status_at(directory_, name, file) != 0) return;
+    mode_t wanted = (file.st_mode & 0777) | (mode_ & access);
+    if ((access & 0222) != 0) wanted &= 0700 | mode_;
+    if ((file.st_mode & 0777) != wanted) calls_.set_mode_at(directory_, name, wanted);
 }
 
 /// Where a file system keeps no such mode, lost indexes look like those of a crash.

@@ -62,7 +62,7 @@ class container {
     /// The directory for a host's droppings is there on return; -errno. All that may use the container may use it.
     int make_host_directory(uint32_t number);
     /// Those who may read or write the logical file get as much of this access (0444, 0666) to a file of the container,
-    /// whatever the umask of this process takes.
+    /// whatever the umask of this process takes; to write, nobody else does.
     void share(const char* name, mode_t access);
     /// The name of its index dropping is on the device: the data dropping says so from now on (index_named).
     void note_index_named(const char* data_name);
@@ -87,9 +87,9 @@ class container {
     [[nodiscard]] failure no_container(bool has_text) const;
     [[nodiscard]] bool is_renamed_whole();
     int create_beside(mode_t mode);
-    int make(const char* path, mode_t mode);
+    int make(const char* path, mode_t mode, mode_t until_made);
     void unmake(const char* path);
-    int create_marker(int directory, mode_t mode);
+    int create_marker(int directory, mode_t& mode);
     int give_its_name(const char* begun);
     int sync_directory(const char* name);
     bool keep_path(std::string_view path);

@@ -1,7 +1,5 @@
 #include "logfs/container/directory/file_status.hpp"
 
-#include <algorithm>
-
 #include "base/clock.hpp"
 #include "logfs/container/directory/file_times.hpp"
 #include "logfs/container/format/dropping_name.hpp"
@@ -11,8 +9,8 @@ namespace {
 
 constexpr int64_t second_ns = 1'000'000'000;
 
-int64_t ns_of(const timespec& time) {
-    return int64_t{time.tv_sec} * second_ns + time.tv_nsec;
+bool is_later(const timespec& one, const timespec& other) {
+    return one.tv_sec != other.tv_sec ? one.tv_sec > other.tv_sec : one.tv_nsec > other.tv_nsec;
 }
 
 timespec time_of(int64_t ns) {
@@ -21,9 +19,9 @@ timespec time_of(int64_t ns) {
 }
 
 /// A time as utimensat() takes it.
-int64_t wanted_ns(const timespec& wanted, const timespec& before) {
-    if (wanted.tv_nsec == UTIME_NOW) return realtime_ns();
-    return ns_of(wanted.tv_nsec == UTIME_OMIT ? before : wanted);
+timespec wanted_time(const timespec& wanted, const timespec& before) {
+    if (wanted.tv_nsec == UTIME_NOW) return time_of(realtime_ns());
+    return wanted.tv_nsec == UTIME_OMIT ? before : wanted;
 }
 
 /// Whether this process may set the times: the kernel says it of the marker, whose own times stay. Its time of change
@@ -51,11 +49,11 @@ result<void> read_status(const container& of, const written_state& written, stru
     out.st_size = written.bytes;
     out.st_blocks = (written.bytes + 511) / 512;
     if (written.latest_ns > 0) out.st_mtim = time_of(written.latest_ns);
-    out.st_ctim = time_of(std::max(ns_of(marker.st_ctim), written.latest_ns));
+    if (const timespec latest = time_of(written.latest_ns); is_later(latest, out.st_ctim)) out.st_ctim = latest;
     file_times given;
     if (!read_times(of, given)) return {};
-    if (given.as_of_ns >= written.latest_ns) out.st_mtim = time_of(given.modified_ns);
-    out.st_atim = time_of(given.accessed_ns);
+    if (given.as_of_ns >= written.latest_ns) out.st_mtim = given.modified;
+    out.st_atim = given.accessed;
     return {};
 }
 
@@ -66,8 +64,8 @@ result<void> set_times(container& of, const written_state& written, const timesp
     if (auto looked = read_status(of, written, before); !looked) return looked;
     if (const int done = ask_kernel(of, before, times); done != 0)
         return of.failed(of.access_name(), "cannot change its times", -done);
-    return write_times(of,
-                       {written.latest_ns, wanted_ns(times[0], before.st_atim), wanted_ns(times[1], before.st_mtim)});
+    return write_times(
+        of, {written.latest_ns, wanted_time(times[0], before.st_atim), wanted_time(times[1], before.st_mtim)});
 }
 
 }  // namespace halcyon::logfs

@@ -1,19 +1,19 @@
 #pragma once
 
 #include <cstdint>
+#include <ctime>
 
 #include "base/error.hpp"
 #include "logfs/container/directory/container.hpp"
 
 namespace halcyon::logfs {
 
-/// Times that a program gave to the logical file, in ns since 1970, as the file `times` in its container keeps them.
-/// They hold until something is written later than `as_of_ns`: no clock of the file system is compared with that of a
-/// writer.
+/// Times that a program gave to the logical file, as the file `times` in its container keeps them. They hold until
+/// something is written later than `as_of_ns`: no clock of the file system is compared with that of a writer.
 struct file_times {
     int64_t as_of_ns = 0;  ///< the latest write by then (reader::latest_ns())
-    int64_t accessed_ns = 0;
-    int64_t modified_ns = 0;
+    timespec accessed{};
+    timespec modified{};
 };
 
 /// False: none were given, or what was written of them is not whole.

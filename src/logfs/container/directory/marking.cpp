@@ -18,15 +18,22 @@
 namespace halcyon::logfs {
 namespace {
 
-/// The path of a file in a folder, which may be as long as two paths.
+/// The path of a file in a folder, which may be as long as two paths. Stacks may be small: a long one lies in pages.
 class inner_path {
   public:
-    explicit inner_path(std::string_view folder) : end_(folder.size()) {
+    inner_path(file_calls& calls, std::string_view folder) : memory_(calls), end_(folder.size()) {
+        if (end_ + longest_name > sizeof short_ && end_ < 2 * PATH_MAX)
+            text_ = static_cast<char*>(memory_.take(end_ + longest_name));
         if (!fits()) return;
         std::memcpy(text_, folder.data(), end_);
         text_[end_++] = '/';
     }
-    [[nodiscard]] bool fits() const { return end_ < 2 * PATH_MAX; }
+    ~inner_path() {
+        if (text_ != nullptr && text_ != short_) memory_.give_back(text_, end_ - 1 + longest_name);
+    }
+    inner_path(const inner_path&) = delete;
+    inner_path& operator=(const inner_path&) = delete;
+    [[nodiscard]] bool fits() const { return text_ != nullptr && end_ < 2 * PATH_MAX; }
     [[nodiscard]] const char* to(std::string_view name) {
         std::memcpy(text_ + end_, name.data(), name.size());
         text_[end_ + name.size()] = '\0';
@@ -35,8 +42,11 @@ class inner_path {
     [[nodiscard]] const char* to_folder() { return to("."); }
 
   private:
-    char text_[2 * PATH_MAX + 64];
+    static constexpr size_t longest_name = 64;
+    memory_source memory_;
     size_t end_;
+    char short_[320];
+    char* text_ = short_;
 };
 
 bool is_plain_file(file_calls& calls, int directory, const char* path) {
@@ -75,12 +85,12 @@ bool is_marker(file_calls& calls, int directory, inner_path& at) {
 }  // namespace
 
 marking likely_marking_of(file_calls& calls, int directory, std::string_view folder) {
-    inner_path at(folder);
+    inner_path at(calls, folder);
     return likely_by(calls, directory, at);
 }
 
 marking marking_of(file_calls& calls, int directory, std::string_view folder) {
-    inner_path at(folder);
+    inner_path at(calls, folder);
     const marking likely = likely_by(calls, directory, at);
     if (likely != marking::ours || is_marker(calls, directory, at)) return likely;
     return is_plain_file(calls, directory, at.to(plfs_access_name)) ? marking::plfs : marking::none;

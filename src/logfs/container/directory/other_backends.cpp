@@ -27,6 +27,8 @@ int write_owner(file_calls& calls, int directory, uint64_t inode) {
     const short_name text = short_name().add(inode);
     const int done = write_whole(calls, fd, std::as_bytes(std::span(text.c_str(), text.view().size())), 0);
     const int closed = calls.close(fd);
+    // Whoever opens the container asks whose the directory is.
+    if (done == 0) calls.set_mode_at(directory, owner_name.data(), 0644);
     return done != 0 ? done : closed;
 }
 
@@ -79,6 +81,16 @@ bool read_link(file_calls& calls, int container, const char* link, char (&target
     return length > 0;
 }
 
+/// A directory's own name is on the device: what lies in it is found behind a crash. The one above may be one that this
+/// user cannot read.
+int sync_name_of(file_calls& calls, int directory) {
+    const int above = calls.open_at(directory, "..", O_RDONLY | O_DIRECTORY, 0);
+    if (above < 0) return above == -EACCES ? 0 : above;
+    const int done = calls.sync_names(above);
+    calls.close(above);
+    return done == -EIO ? -EIO : 0;
+}
+
 /// The directory, with its owner. -errno: it is not there, or not whole.
 int make_directory(file_calls& calls, const char* path, mode_t mode, uint64_t inode) {
     const int made = calls.make_directory_at(AT_FDCWD, path, mode & 0777);
@@ -88,6 +100,7 @@ int make_directory(file_calls& calls, const char* path, mode_t mode, uint64_t in
     if (made == 0) calls.set_mode_at(directory, ".", mode);
     int done = write_owner(calls, directory, inode);
     if (done == 0) done = calls.sync_names(directory) == -EIO ? -EIO : 0;
+    if (done == 0) done = sync_name_of(calls, directory);
     calls.close(directory);
     return done;
 }

@@ -4,15 +4,13 @@
 #include <string_view>
 
 #include "logfs/container/directory/container.hpp"
+#include "logfs/container/files/inner_names.hpp"
 
 /// Host directories of a container that lie in other directories (backends), perhaps on other file systems: there
 /// `<backend>/.halcyon-hostdir-<container>.<number>` is the directory, and `hostdir.<number>` in the container a link
 /// to it. So whoever finds the container finds all of it, wherever the container is moved.
 namespace halcyon::logfs {
 
-inline constexpr std::string_view other_directory_prefix = ".halcyon-hostdir-";
-/// In such a directory: the inode of the container that it belongs to. A copy of the container is another one.
-inline constexpr std::string_view owner_name = "owner";
 /// In the container, while such a directory is made: a link to it, by which it is removed with the container, should
 /// its maker be killed.
 inline constexpr std::string_view begun_link_prefix = "begun.";

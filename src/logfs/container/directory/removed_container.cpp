@@ -1,6 +1,7 @@
 #include "logfs/container/directory/removed_container.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 
 #include <cerrno>
 
@@ -28,6 +29,9 @@ bool remove_unused(file_calls& calls, const char* path, std::string_view index_f
     if (directory < 0) return directory == -ENOENT;
     int marker = calls.open_at(directory, marker_name.data(), O_RDWR, 0);
     if (marker == -ENOENT) marker = calls.open_at(directory, plfs_access_name.data(), O_RDWR, 0);
+    // Its owner may not change the file, but remove it.
+    if (marker == -EACCES && calls.set_mode_at(directory, marker_name.data(), S_IRUSR | S_IWUSR) == 0)
+        marker = calls.open_at(directory, marker_name.data(), O_RDWR, 0);
     bool is_gone = is_unused(marker, marker < 0 ? marker : keep_alone(calls, marker), what_then);
     if (is_gone) {
         container what(calls);

@@ -1,6 +1,7 @@
 #include "logfs/container/directory/staged_data.hpp"
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -65,6 +66,22 @@ bool take_until(std::string_view& text, std::string_view next, std::string_view&
 
 uint32_t check_of_text(std::string_view text) {
     return crc32c(std::as_bytes(std::span(text.data(), text.size())));
+}
+
+/// As staged_mark::may_mean().
+bool is_of_mark(container& in, std::string_view dropping, const struct stat& data) {
+    if (::geteuid() != 0) return true;
+    file_calls& calls = in.calls();
+    struct stat mark {};
+    struct stat whole {};
+    return calls.status_at(in.directory(), staged_name(dropping).c_str(), mark) == 0 &&
+           calls.status(in.directory(), whole) == 0 && (data.st_uid == mark.st_uid || data.st_uid == whole.st_uid);
+}
+
+/// Asked before the mark goes, which says whose the file is. False, too: there is none.
+bool may_remove(container& in, std::string_view dropping, const char* path) {
+    struct stat data {};
+    return in.calls().status_at(AT_FDCWD, path, data) == 0 && is_of_mark(in, dropping, data);
 }
 
 /// The end of each folder's name: so a mark can name no file but those that lie there for it.
@@ -138,6 +155,11 @@ int staged_mark::read(container& in, std::string_view dropping) {
     calls.close(fd);
     if (bytes < 0) return static_cast<int>(bytes);
     return parse({text, static_cast<size_t>(bytes)}, in.id()) ? 0 : -EIO;
+}
+
+bool staged_mark::may_mean(container& in, std::string_view dropping, int fd) {
+    struct stat data {};
+    return in.calls().status(fd, data) == 0 && is_of_mark(in, dropping, data);
 }
 
 int staged_mark::write(container& in, std::string_view dropping) const {
@@ -217,21 +239,23 @@ int brought_data::finish(container& to, std::string_view dropping, const staged_
     if (!parse_host_directory(data.view().substr(0, data.view().find('/')), number)) return -EINVAL;
     if (const int synced = to.sync(number); synced != 0) return synced;
     to.note_index_named(data.c_str());
-    const int removed = calls.remove_at(to.directory(), staged_name(dropping).c_str(), false);
-    if (removed != 0 && removed != -ENOENT) return removed;
     char path[staged_path_room];
     from.path_of(dropping, path, sizeof path);
-    const int gone = calls.remove_at(AT_FDCWD, path, false);
+    const bool is_its = may_remove(to, dropping, path);
+    const int removed = calls.remove_at(to.directory(), staged_name(dropping).c_str(), false);
+    if (removed != 0 && removed != -ENOENT) return removed;
+    const int gone = is_its ? calls.remove_at(AT_FDCWD, path, false) : 0;
     return gone == -ENOENT ? 0 : gone;
 }
 
 void brought_data::discard(container& to, std::string_view dropping, const staged_mark& from) {
     file_calls& calls = to.calls();
-    calls.remove_at(to.directory(), copied_name(dropping).c_str(), false);
-    calls.remove_at(to.directory(), staged_name(dropping).c_str(), false);
     char path[staged_path_room];
     from.path_of(dropping, path, sizeof path);
-    calls.remove_at(AT_FDCWD, path, false);
+    const bool is_its = may_remove(to, dropping, path);
+    calls.remove_at(to.directory(), copied_name(dropping).c_str(), false);
+    calls.remove_at(to.directory(), staged_name(dropping).c_str(), false);
+    if (is_its) calls.remove_at(AT_FDCWD, path, false);
 }
 
 }  // namespace halcyon::logfs

@@ -51,6 +51,9 @@ class staged_mark {
     [[nodiscard]] const char* folder() const { return folder_; }
     /// The file in it: of `room` characters, ended by 0; "": it does not fit.
     void path_of(std::string_view dropping, char* out, size_t room) const;
+    /// Whether root may take an open file for what this mark means: it is of the user who wrote the mark, or of the
+    /// container's owner. Anybody can write a mark that names data of others. Other users may take what they may read.
+    static bool may_mean(container& in, std::string_view dropping, int fd);
 
   private:
     [[nodiscard]] size_t text(char* out) const;

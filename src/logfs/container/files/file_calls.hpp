@@ -28,6 +28,9 @@ class file_calls {
     file_calls& operator=(const file_calls&) = delete;
     virtual ~file_calls() = default;
 
+    /// Never by a link that has the name, unless a directory is asked for (O_DIRECTORY); nor by one within a name in a
+    /// directory, but for host directories that lie in another backend (inner_names.hpp). A pipe there keeps nobody
+    /// waiting.
     virtual int open_at(int directory, const char* name, int flags, mode_t mode) = 0;
     virtual int close(int fd) = 0;
     virtual int64_t read_at(int fd, const iovec* parts, int count, int64_t offset) = 0;
@@ -67,6 +70,7 @@ class file_calls {
     virtual int set_mode(int fd, mode_t mode) = 0;
     virtual int set_owner(int fd, uid_t user, gid_t group) = 0;
     virtual int make_directory_at(int directory, const char* name, mode_t mode) = 0;
+    /// Of what has the name below a descriptor; -EOPNOTSUPP: a link. Below AT_FDCWD links are followed.
     virtual int set_mode_at(int directory, const char* name, mode_t mode) = 0;
     /// -1: as before. Of what has the name; a link itself.
     virtual int set_owner_at(int directory, const char* name, uid_t user, gid_t group) = 0;

@@ -10,6 +10,7 @@
 
 #include "logfs/container/files/file_calls.hpp"
 #include "logfs/container/files/file_systems.hpp"
+#include "logfs/container/files/inner_names.hpp"
 #include "logfs/container/files/status_of.hpp"
 
 namespace halcyon::logfs {
@@ -25,10 +26,27 @@ auto uninterrupted(Call call) {
     }
 }
 
+/// For inner_names.
+struct c_library {
+    static int open(int directory, const char* name, int flags, mode_t mode) {
+        return uninterrupted([&] { return ::openat(directory, name, flags, mode); });
+    }
+    static void close(int fd) { ::close(fd); }
+    static int64_t read_link(int directory, const char* name, char* out, size_t room) {
+        return uninterrupted([&] { return int64_t{::readlinkat(directory, name, out, room)}; });
+    }
+    static int status(int fd, struct stat& out) {
+        return uninterrupted([&] { return ::fstat(fd, &out); });
+    }
+    static int64_t read(int fd, char* out, size_t room) {
+        return uninterrupted([&] { return int64_t{::read(fd, out, room)}; });
+    }
+};
+
 class kernel final : public file_calls {
   public:
     int open_at(int directory, const char* name, int flags, mode_t mode) override {
-        return uninterrupted([&] { return ::openat(directory, name, flags | O_CLOEXEC, mode); });
+        return inner_names<c_library>::open(directory, name, flags, mode);
     }
     // Linux frees the number whatever close() says: never again.
     int close(int fd) override { return ::close(fd) == 0 || errno == EINTR ? 0 : -errno; }
@@ -105,6 +123,12 @@ class kernel final : public file_calls {
         return uninterrupted([&] { return ::mkdirat(directory, name, mode); });
     }
     int set_mode_at(int directory, const char* name, mode_t mode) override {
+        const int done =
+            uninterrupted([&] { return ::fchmodat(directory, name, mode, directory < 0 ? 0 : AT_SYMLINK_NOFOLLOW); });
+        struct stat there {};
+        // Where the C library does that by /proc, and that is not there.
+        if (done != -EOPNOTSUPP || directory < 0 || status_at(directory, name, there) != 0 || S_ISLNK(there.st_mode))
+            return done;
         return uninterrupted([&] { return ::fchmodat(directory, name, mode, 0); });
     }
     int set_owner_at(int directory, const char* name, uid_t user, gid_t group) override {

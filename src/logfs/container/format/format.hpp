@@ -12,9 +12,9 @@
 ///
 /// An index dropping is a head of one block and then blocks of records, each of `block_bytes`. The head has sectors of
 /// 512 bytes, which a disk writes as a whole or not at all: the index_header, which does not change, two state_slots,
-/// two commit_slots, and the header once more. Of two slots the one with the higher sequence counts; a writer changes
-/// the other one, its sequence last. So each write becomes part of the container by one store, and a process that is
-/// killed before it has written nothing.
+/// two commit_slots, the header once more, and what others have synced in the writer's place. Of two slots the one with
+/// the higher sequence counts; a writer changes the other one, its sequence last. So each write becomes part of the
+/// container by one store, and a process that is killed before it has written nothing.
 ///
 /// A block is a block_header and records (record_coding.hpp). The records of a block can be read without those of any
 /// other. Numbers are little-endian.
@@ -93,6 +93,15 @@ struct commit_slot {
     uint32_t check;  ///< of the slot, with 0 here
 };
 
+/// What the writer's last state that another process has synced for it was, is kept as a copy of that state_slot: the
+/// data, the records and the runs that it names are on the device. So they count behind the last commit, too. The claim
+/// follows the sync, for others who would sync: of a claim that a crash left, nobody needs anything.
+struct synced_claim {
+    uint64_t state_sequence;
+    uint32_t reserved;
+    uint32_t check;  ///< of the claim, with 0 here
+};
+
 /// What the numbers of a record are differences from: the run before.
 struct coding_base {
     int64_t start = 0;
@@ -116,6 +125,7 @@ struct block_header {
 
 static_assert(has_copied_layout<stream_place, 12, 4>() && has_copied_layout<index_header, 184, 8>());
 static_assert(has_copied_layout<state_slot, 208, 8>() && has_copied_layout<commit_slot, 48, 8>());
+static_assert(has_copied_layout<synced_claim, 16, 8>());
 static_assert(has_copied_layout<coding_base, 56, 8>() && has_copied_layout<block_header, 72, 8>());
 
 inline constexpr size_t record_room = block_bytes - sizeof(block_header);
@@ -127,6 +137,8 @@ inline constexpr uint64_t salt_of(int64_t created_ns, int64_t pid) {
 
 /// The header stands twice.
 inline constexpr size_t header_copy_at = 5 * sector_bytes;
+inline constexpr size_t synced_state_at = 6 * sector_bytes;
+inline constexpr size_t synced_claim_at = 7 * sector_bytes;
 
 inline constexpr size_t state_slot_at(uint64_t sequence) {
     return sector_bytes * (1 + sequence % 2);

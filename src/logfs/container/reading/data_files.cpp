@@ -46,6 +46,10 @@ int data_files::get(uint32_t dropping, int64_t& end) {
     char path[staged_path_room];
     mark.path_of(name.view(), path, sizeof path);
     const int here = files_.get(data_key(dropping), AT_FDCWD, path);
+    if (here >= 0 && !staged_mark::may_mean(container_, name.view(), here)) {
+        files_.close(data_key(dropping));
+        return -EPERM;
+    }
     if (!is_out_of_reach(here)) return here;
     if (const int brought = get_whole(); brought != -ENOENT) return brought;
     end = writers_[dropping].committed_bytes;

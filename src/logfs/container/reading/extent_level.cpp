@@ -72,7 +72,7 @@ bool extent_level::take_out(page_array<extent>& into) {
 
 /// From a sample, so that a few extents far away from all others do not leave all others in one bucket.
 void extent_level::choose_width(size_t wanted) {
-    std::array<int64_t, 1024> sample{};
+    std::array<int64_t, 256> sample{};  // stacks may be small
     const size_t count = std::min(sample.size(), extents_.size());
     for (size_t i = 0; i < count; ++i) sample[i] = extents_[i * (extents_.size() / count)].start;
     std::sort(sample.begin(), sample.begin() + count);

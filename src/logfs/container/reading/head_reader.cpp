@@ -8,7 +8,6 @@
 namespace halcyon::logfs {
 namespace {
 
-constexpr size_t slots_end = 5 * sector_bytes;
 // Only what stays as it is is damage: a writer may have been interrupted in the middle of a write.
 constexpr int looks_in_a_row = 64;
 constexpr int looks_with_pauses = 16;
@@ -47,7 +46,7 @@ int head_reader::read(int fd, uint64_t salt, bool knows_header) {
 
 int head_reader::read_once(int fd, uint64_t salt, bool knows_header) {
     const size_t from = knows_header ? sector_bytes : 0;
-    const size_t to = knows_header ? slots_end : block_bytes;
+    const size_t to = block_bytes;
     const int64_t bytes = read_whole(calls_, fd, std::span(head_ + from, to - from), static_cast<int64_t>(from));
     if (bytes < 0) return static_cast<int>(bytes);
     std::memset(head_ + from + bytes, 0, to - from - static_cast<size_t>(bytes));

@@ -8,6 +8,7 @@
 #include "logfs/container/files/file_calls.hpp"
 #include "logfs/container/format/format.hpp"
 #include "logfs/container/reading/index_damage.hpp"
+#include "logfs/container/reading/synced_head.hpp"
 
 namespace halcyon::logfs {
 
@@ -56,13 +57,13 @@ class head_reader {
   public:
     explicit head_reader(file_calls& calls) : calls_(calls) {}
 
-    /// All of it, or the slots only where the header is known. 1: there is a head; 0: not yet; -errno. `salt`: of the
-    /// check sums, where the header does not say it.
+    /// All of it, or what lies behind the header where that is known. 1: there is a head; 0: not yet; -errno. `salt`:
+    /// of the check sums, where the header does not say it.
     int read(int fd, uint64_t salt, bool knows_header);
 
-    [[nodiscard]] const std::byte* data() const { return head_; }
     [[nodiscard]] slots<state_slot> states(uint64_t salt) const { return slots_in<state_slot>(head_, salt); }
     [[nodiscard]] slots<commit_slot> commits(uint64_t salt) const { return slots_in<commit_slot>(head_, salt); }
+    [[nodiscard]] synced_head synced(uint64_t salt) const { return {head_, salt}; }
     /// What is wrong with the header at that place.
     index_damage check_header(size_t at, index_header& header) const;
     /// Nothing is there where a header, or its copy, belongs.

@@ -21,7 +21,7 @@ inline int64_t place_of_generation(int64_t generation) {
 /// older ones for a moment (space/giving_back.hpp). A reader looks at the generation first, then takes the index, and
 /// before it reads data it takes the shared lock of that generation, and looks whether it still is the latest. So what
 /// is given back is dead in all views of younger generations, and there is no view of an older one, then or later.
-/// Where a file system has no locks, nothing is given back.
+/// Where a file system has no locks, or may let them hold on one node only, nothing is given back.
 class held_view {
   public:
     explicit held_view(container& of) : container_(of) {}

@@ -65,7 +65,7 @@ int index_scan::go_on(int fd, dropping& of, dropping_table& table, index_visitor
     salt_ = of.salt;
     if (const int done = take_slots(fd, of, visitor); done <= 0) return done;
     of.committed = commit_.end;
-    of.committed_bytes = commit_.data_bytes;
+    of.committed_bytes = std::max(commit_.data_bytes, head_.synced(salt_).data_bytes());
     if (state_.sequence == of.state_sequence) return 0;
     if (stops_at_commit_) {
         if (commit_.sequence == 0) return 0;
@@ -76,7 +76,26 @@ int index_scan::go_on(int fd, dropping& of, dropping_table& table, index_visitor
     if (const int done = visitor.comes(bytes_between(of.at, state_.end)); done != 0) return done;
     of.is_cut = false;
     if (const int done = read_records(fd, of, visitor); done != 0 || damage_) return done;
+    if (of.is_cut) {
+        if (const int done = take_synced_runs(of, visitor); done != 0) return done;
+    }
     take_state(of);
+    return 0;
+}
+
+/// Those that were open when another process synced for the writer: what followed may have replaced them by records
+/// that a crash of the node has lost.
+int index_scan::take_synced_runs(const dropping& of, index_visitor& visitor) {
+    const synced_head synced = head_.synced(salt_);
+    const state_slot& state = synced.state();
+    if (state.sequence == 0 || of.at.is_before(state.end) || state.runs > 2) return 0;
+    const run* const runs[] = {&state.pattern, &state.element};
+    for (uint16_t i = 0; i < state.runs; ++i) {
+        record what;
+        what.what = *runs[i];
+        if (!is_sound(*runs[i])) return 0;
+        if (const int done = visitor.take(what); done != 0) return done;
+    }
     return 0;
 }
 
@@ -98,7 +117,7 @@ int index_scan::confirm(int fd, dropping& of) {
     if ((!is_longer && !is_same) || !has_last_block(fd, of)) return 0;
     const commit_slot& commit = commits.newer.sequence > state.synced_commit ? commits.older : commits.newer;
     of.committed = commit.end;
-    of.committed_bytes = commit.data_bytes;
+    of.committed_bytes = std::max(commit.data_bytes, head_.synced(of.salt).data_bytes());
     return 1;
 }
 

@@ -56,6 +56,7 @@ class index_scan {
     int take_all_there_is(int fd);
     [[nodiscard]] bool has_sound_runs() const;
     void take_state(dropping& of);
+    int take_synced_runs(const dropping& of, index_visitor& visitor);
     int read_records(int fd, dropping& of, index_visitor& visitor);
     int read_block(const std::byte* block, size_t present, const std::byte* next, dropping& of, index_visitor& visitor);
     int take_records(const std::byte* block, uint32_t limit, bool each_checked, dropping& of, index_visitor& visitor);

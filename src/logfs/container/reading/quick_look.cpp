@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstring>
+#include <new>
 #include <span>
 #include <string_view>
 
@@ -124,7 +125,14 @@ class quick_look {
 }  // namespace
 
 bool look_quickly(const container& of, std::string_view boot_id, written_state& out) {
-    return quick_look(of, boot_id).look(out);
+    // In pages: stacks may be small.
+    void* const room = of.calls().take_pages(sizeof(quick_look));
+    if (room == nullptr) return false;
+    auto* const here = new (room) quick_look(of, boot_id);
+    const bool is_done = here->look(out);
+    here->~quick_look();
+    of.calls().return_pages(room, sizeof(quick_look));
+    return is_done;
 }
 
 }  // namespace halcyon::logfs

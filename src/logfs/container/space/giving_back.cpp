@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "logfs/container/files/shared_locks.hpp"
 #include "logfs/container/files/whole_transfer.hpp"
 #include "logfs/container/format/dropping_name.hpp"
 #include "logfs/container/reading/held_view.hpp"
@@ -38,6 +39,7 @@ int giving_back::open_marker() {
 
 int giving_back::announce() {
     if (is_announced_) return 0;
+    if (!has_shared_locks(container_.calls(), container_.directory())) return -ENOLCK;
     if (const int done = open_marker(); done != 0) return done;
     int64_t now = read_generation(container_);
     if (now < 0) return static_cast<int>(now);

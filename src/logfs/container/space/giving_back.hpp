@@ -29,7 +29,8 @@ int read_why_not_given_back(container& of);
 /// counts is that the generation was looked at before *all* indexes were looked at for what is new in them.
 ///
 /// Any number of processes may do so at a time. Who finds that another has raised the generation since need not do it
-/// again. Where a file system has no locks, nothing is given back.
+/// again. Where a file system has no locks, or may let them hold on one node only (shared_locks.hpp), nothing is given
+/// back.
 class giving_back {
   public:
     explicit giving_back(container& of) : container_(of) {}
@@ -37,7 +38,8 @@ class giving_back {
     giving_back& operator=(const giving_back&) = delete;
     ~giving_back() { end(); }
 
-    /// 0; -EAGAIN: another process is about it at this moment; -errno. To be called again until it returns 0.
+    /// 0; -EAGAIN: another process is about it at this moment; -ENOLCK: no lock would keep readers of other nodes from
+    /// it; -errno. To be called again until it returns 0.
     int announce();
     /// 0: what was found before the first announce() may go; -EAGAIN, unless it `waits`: somebody may still read it.
     int wait(bool waits);

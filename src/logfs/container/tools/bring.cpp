@@ -176,12 +176,17 @@ class bringing {
         if (container_.calls().status_at(container_.directory(), data.c_str(), there) == 0) return finish(number, mark);
         char path[staged_path_room];
         mark.path_of(index, path, sizeof path);
-        const descriptor from(::open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+        const descriptor from(::open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
         if (!from) {
             report_.left.push_back({std::string(mark.host()), mark.folder(),
                                     std::max<int64_t>(of.data_bytes - of.committed_bytes, 0), false});
             return {};
         }
+        if (!staged_mark::may_mean(container_, index, from.get()))
+            return failure{error_kind::usage,
+                           std::string(path) + ": of another user than its mark in " + std::string(container_.path()) +
+                               "; with the mark's owner, it is brought",
+                           EPERM};
         // Asked before its index is looked at: whatever it wrote before it ended is in there.
         const bool has_ended = is_over(number);
         if (auto read = reader_.reload_writer(index); !read) return read;

@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 
+#include "logfs/container/directory/file_status.hpp"
 #include "logfs/container/directory/node_folder.hpp"
 #include "logfs/container/directory/open_mark.hpp"
 #include "logfs/container/directory/other_backends.hpp"
@@ -187,14 +188,18 @@ class flattening {
         return {};
     }
 
+    /// Mode, owner and times are the logical file's.
     result<void> finish() {
-        struct stat mark {};
-        if (const int done = calls_.status_at(container_.directory(), container_.access_name(), mark); done != 0)
-            return container_.failed(container_.access_name(), "cannot look at", -done);
+        struct stat of_container {};
+        if (auto looked = read_status(container_, {reader_.size(), reader_.latest_ns()}, of_container); !looked)
+            return looked;
+        const timespec times[2] = {of_container.st_atim, of_container.st_mtim};
+        if (const int done = calls_.set_times_at(AT_FDCWD, beside_.c_str(), times); done != 0)
+            return system_failure(beside_ + ": cannot set its times", -done);
         // Only root gives files away; a file of the container's owner has that owner anyway.
-        if (mark.st_uid != ::geteuid() || mark.st_gid != ::getegid())
-            calls_.set_owner(file_.get(), mark.st_uid, mark.st_gid);
-        if (const int done = calls_.set_mode(file_.get(), mark.st_mode & 07777); done != 0)
+        if (of_container.st_uid != ::geteuid() || of_container.st_gid != ::getegid())
+            calls_.set_owner(file_.get(), of_container.st_uid, of_container.st_gid);
+        if (const int done = calls_.set_mode(file_.get(), of_container.st_mode & 07777); done != 0)
             return system_failure(beside_ + ": cannot set its mode", -done);
         const int synced = calls_.sync_names(file_.get());
         return synced == 0 ? result<void>() : system_failure(beside_ + ": cannot sync", -synced);

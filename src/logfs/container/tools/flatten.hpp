@@ -29,8 +29,9 @@ struct flatten_report {
     int64_t conflict_bytes = 0;
 };
 
-/// Makes a plain file of a container: sparse where that has holes, with its mode and, where allowed, its owner. The
-/// file has its name only when all of it is on the device. Where something else has the name, that is replaced.
+/// Makes a plain file of a container: sparse where that has holes, with its mode, its times and, where allowed, its
+/// owner. The file has its name only when all of it is on the device. Where something else has the name, that is
+/// replaced.
 ///
 /// `target` may be the container's own path. The file then takes its place, by one exchange of names where the file
 /// system can do that, and the container is removed. What a process that has it open wrote later would be lost: so each

@@ -8,6 +8,7 @@
 
 #include "logfs/container/directory/container.hpp"
 #include "logfs/container/directory/marking.hpp"
+#include "logfs/container/directory/replacement.hpp"
 #include "logfs/container/tools/remove.hpp"
 #include "logfs/container/tools/same_file.hpp"
 
@@ -19,7 +20,10 @@ class renaming {
     renaming(file_calls& calls, std::string from, std::string to)
         : calls_(calls), from_(std::move(from)), to_(std::move(to)) {}
 
-    result<void> make(const struct stat& moved) {
+    result<void> make() {
+        struct stat moved {};
+        if (const int done = calls_.status_at(AT_FDCWD, from_.c_str(), moved); done != 0) return failed(done);
+        const bool is_container = is_one(from_, moved);
         constexpr int most_tries = 16;
         for (int tries = 0; tries < most_tries; ++tries) {
             struct stat there {};
@@ -31,14 +35,23 @@ class renaming {
             }
             if (done != 0) return failed(done);
             if (is_same_file(moved, there)) return {};
-            const bool is_directory = S_ISDIR(there.st_mode);
-            if (is_directory && marking_of(calls_, AT_FDCWD, to_) == marking::none) return failed(-EISDIR);
-            return replace(is_directory);
+            const bool replaces_container = is_one(to_, there);
+            if (!is_container && !replaces_container) {
+                done = plain_rename();
+                return done == 0 ? result<void>() : failed(done);
+            }
+            if (!replaces_container && S_ISDIR(there.st_mode)) return failed(-EISDIR);
+            if (!is_container && S_ISDIR(moved.st_mode)) return failed(-ENOTDIR);
+            return replace(replaces_container);
         }
         return failed(-EEXIST);
     }
 
   private:
+    bool is_one(const std::string& name, const struct stat& found) {
+        return S_ISDIR(found.st_mode) && marking_of(calls_, AT_FDCWD, name) != marking::none;
+    }
+
     int take_free_name() {
         const int done = calls_.rename_at(AT_FDCWD, from_.c_str(), AT_FDCWD, to_.c_str(), RENAME_NOREPLACE);
         // A file system that cannot promise it; a directory replaces an empty one only.
@@ -48,13 +61,11 @@ class renaming {
     int plain_rename() { return calls_.rename_at(AT_FDCWD, from_.c_str(), AT_FDCWD, to_.c_str(), 0); }
 
     result<void> replace(bool is_container) {
-        const int done = calls_.rename_at(AT_FDCWD, from_.c_str(), AT_FDCWD, to_.c_str(), RENAME_EXCHANGE);
-        if (done == 0) return remove(from_, is_container);
-        if (done != -EINVAL && done != -ENOSYS) return failed(done);
-        // For a moment, nothing has the name.
-        if (auto removed = remove(to_, is_container); !removed) return removed;
-        const int renamed = plain_rename();
-        return renamed == 0 ? result<void>() : failed(renamed);
+        replacement names(calls_, {AT_FDCWD, from_.c_str()}, {AT_FDCWD, to_.c_str()});
+        if (const int done = names.make(); done != 0) return failed(done);
+        auto removed = remove(names.replaced().name, is_container);
+        if (!removed) names.undo();
+        return removed;
     }
 
     result<void> remove(const std::string& replaced, bool is_container) {
@@ -72,18 +83,22 @@ class renaming {
     std::string to_;
 };
 
+std::string without_slashes(std::string path) {
+    while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+    return path;
+}
+
 }  // namespace
 
 result<void> rename_container(const std::string& from, const std::string& to, file_calls& calls) {
     container what(calls);
     if (auto opened = what.open(from); !opened) return opened;
     if (auto own = expect_own_name(what); !own) return own;
-    struct stat moved {};
-    if (const int done = calls.status(what.directory(), moved); done != 0)
-        return what.failed({}, "cannot look at", -done);
-    std::string target = to;
-    while (target.size() > 1 && target.ends_with('/')) target.pop_back();
-    return renaming(calls, std::string(what.path()), std::move(target)).make(moved);
+    return renaming(calls, std::string(what.path()), without_slashes(to)).make();
+}
+
+result<void> rename_any(const std::string& from, const std::string& to, file_calls& calls) {
+    return renaming(calls, without_slashes(from), without_slashes(to)).make();
 }
 
 }  // namespace halcyon::logfs

@@ -22,7 +22,7 @@ struct container_stats {
     int64_t written_bytes = 0;
     int64_t data_bytes = 0;              ///< of all data droppings
     int64_t data_blocks_bytes = 0;       ///< that they take on the device
-    int64_t durable_bytes = 0;           ///< of data that their writers synced: they are on the container's device
+    int64_t durable_bytes = 0;           ///< of data that were synced: they are on the container's device
     int64_t staged_bytes = 0;            ///< of data that lie on nodes' disks, and not in the container yet
     std::vector<std::string> staged_on;  ///< these nodes
     int64_t index_bytes = 0;

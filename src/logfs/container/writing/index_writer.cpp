@@ -52,7 +52,9 @@ int index_writer::create(int directory, const char* path, const index_header& he
 /// By one call, also into a mapped file: a process that is killed has written a head or none, never a part of one.
 /// Where there is a header there is a state.
 int index_writer::write_head(const index_header& header) {
-    std::byte head[block_bytes] = {};
+    // In pages: stacks may be small.
+    auto* const head = static_cast<std::byte*>(calls_.take_pages(block_bytes));
+    if (head == nullptr) return -ENOMEM;
     ++state_.sequence;
     state_slot first = state_;
     first.check = check_of(first, salt_);
@@ -61,7 +63,9 @@ int index_writer::write_head(const index_header& header) {
     std::memcpy(head + state_slot_at(first.sequence), &first, sizeof first);
     if (!is_mapped_) std::memcpy(head_, head, block_bytes);
     published_ = {state_, base_, runs_};
-    return write_whole(calls_, fd_, head, 0);
+    const int done = write_whole(calls_, fd_, {head, block_bytes}, 0);
+    calls_.return_pages(head, block_bytes);
+    return done;
 }
 
 /// So many more. Blocks first: a store into a page that the disk has no room for would end the application.

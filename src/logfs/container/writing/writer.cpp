@@ -26,6 +26,7 @@ result<void> writer::open(const writer_identity& who, const writer_options& how)
     has_unsynced_data_ = false;
     has_unsynced_names_ = true;
     data_bytes_ = own_data_bytes_ = 0;
+    has_clock_ = true;
     epoch_end_ = {};
     brought_bytes_ = 0;
     sync_failed_ = 0;
@@ -182,7 +183,8 @@ void writer::remove_data() {
 
 /// Grows from call to call, also when the clock is set back, and lies behind the epoch.
 int64_t writer::next_time() {
-    last_ns_ = std::max(realtime_ns(), last_ns_ + 1);
+    ++last_ns_;
+    if (has_clock_) last_ns_ = std::max(realtime_ns(), last_ns_);
     return last_ns_;
 }
 

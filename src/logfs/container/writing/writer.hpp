@@ -78,6 +78,12 @@ class writer {
     result<void> raise_epoch(int64_t time_ns);
     /// Failure (usage): this is no time for an epoch.
     static result<void> expect_epoch(const container& in, int64_t time_ns);
+    /// What it writes from now on, until start_clock(), has the time of the epoch or of the last write, as closely as
+    /// times grow: less than a moment later. So a group writes together, and what one of its members writes who
+    /// follows a moment behind the epoch is later, whatever the clocks say.
+    void stop_clock() { has_clock_ = false; }
+    void start_clock() { has_clock_ = true; }
+    static constexpr int64_t moment_ns = 65'536;
 
     /// What was written is older than all that any other process writes, on a host with the same clock, after this
     /// returned (a lock that is released, for instance). Without it, writes of a pattern are kept in order with those
@@ -145,6 +151,7 @@ class writer {
     int data_fd_ = -1;
     int64_t data_bytes_ = 0;
     int64_t last_ns_ = 0;
+    bool has_clock_ = true;
     stream_place epoch_end_{};  // behind the record that raised the epoch last
     bool has_data_checks_ = false;
     bool has_unsynced_data_ = false;

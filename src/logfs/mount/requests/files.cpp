@@ -15,7 +15,7 @@
 #include "logfs/mount/requests/open_file.hpp"
 #include "logfs/mount/requests/request.hpp"
 #include "logfs/mount/requests/status.hpp"
-#include "logfs/mount/state/caller.hpp"
+#include "logfs/mount/state/acting_as.hpp"
 #include "logfs/mount/state/names.hpp"
 
 /// Requests about what a file holds.
@@ -26,21 +26,7 @@ bool is_for_writing(int flags) {
     return (flags & O_ACCMODE) != O_RDONLY;
 }
 
-/// Of requests that change a container: its log is created by the first one, as a file of the program's user.
-template <class Change>
-auto changed(fuse_req_t request, shared_file& file, Change change) {
-    mounted& in = mount_of(request);
-    as_caller identity(request, in.options.is_for_all_users && !file.has_written());
-    auto done = with_room(in, change);
-    if (done.ok() || !identity.is_another()) return done;
-    if (done.why().system_errno != EACCES && done.why().system_errno != EPERM) return done;
-    // A descriptor that another user opened and handed on.
-    identity.end();
-    return change();
-}
-
-int open_container(fuse_req_t request, node& of, const place& at, const fuse_file_info& info, open_file& out) {
-    mounted& in = mount_of(request);
+int open_container(mounted& in, node& of, const place& at, const fuse_file_info& info, open_file& out) {
     const int64_t now = monotonic_ns();
     auto file = take(in, of, at);
     if (!file) return noted(in, file.why());
@@ -48,7 +34,7 @@ int open_container(fuse_req_t request, node& of, const place& at, const fuse_fil
     // What others have published by now is seen from here on.
     if (auto fresh = with_room(in, [&] { return (*file)->refresh_as_of(now); }); !fresh) return noted(in, fresh.why());
     if ((info.flags & O_TRUNC) != 0 && is_for_writing(info.flags)) {
-        const auto cut = changed(request, **file, [&] { return (*file)->resize(0); });
+        const auto cut = with_room(in, [&] { return (*file)->resize(0); });
         if (!cut) return noted(in, cut.why());
     }
     out.log = *std::move(file);
@@ -59,7 +45,9 @@ int open_container(fuse_req_t request, node& of, const place& at, const fuse_fil
 // any descriptor, and have their place.
 constexpr int not_of_descriptors = O_NOFOLLOW | O_CREAT | O_EXCL | O_APPEND;
 
-int open_plain(mounted& in, const place& at, int flags, open_file& out) {
+int open_plain(fuse_req_t request, const place& at, int flags, open_file& out) {
+    mounted& in = mount_of(request);
+    const acting_as program(caller_of(request, in.options.is_for_all_users));
     const std::string path = "/proc/self/fd/" + std::to_string(at->get());
     const int opening_flags = (flags & ~not_of_descriptors) | O_CLOEXEC;
     return open_with_room(in, out.plain, [&] { return ::open(path.c_str(), opening_flags); });
@@ -87,7 +75,7 @@ int open_node(fuse_req_t request, node& of, const fuse_file_info& info, open_fil
     place at;
     if (of.kind() == node_kind::about) return ELOOP;
     if (const int failed = in.nodes.at(of, at); failed != 0) return failed;
-    return of.is_container() ? open_container(request, of, at, info, out) : open_plain(in, at, info.flags, out);
+    return of.is_container() ? open_container(in, of, at, info, out) : open_plain(request, at, info.flags, out);
 }
 
 void open(fuse_req_t request, fuse_ino_t number, fuse_file_info* info) {
@@ -107,7 +95,7 @@ void open(fuse_req_t request, fuse_ino_t number, fuse_file_info* info) {
 int create_file(fuse_req_t request, node& folder, const place& at, const char* name, mode_t mode, int flags,
                 open_file& out) {
     mounted& in = mount_of(request);
-    const as_caller identity(request, in.options.is_for_all_users);
+    const acting_as program(caller_of(request, in.options.is_for_all_users));
     if (in.options.new_files_are_containers) {
         const std::string path = in.nodes.path_of(folder) + "/" + name;
         auto made = with_room(in, [&] { return in.containers.create(at->get(), name, mode & 07777, path); });
@@ -192,7 +180,7 @@ void write(fuse_req_t request, fuse_ino_t number, const char* data, size_t bytes
     }
     mounted& in = mount_of(request);
     const std::span what(reinterpret_cast<const std::byte*>(data), bytes);
-    const auto written = changed(request, *to.log, [&]() -> result<log_file::appended> {
+    const auto written = with_room(in, [&]() -> result<log_file::appended> {
         if (appends) return to.log->append(what);
         const auto done = to.log->write(offset, what);
         if (!done) return done.why();
@@ -240,23 +228,23 @@ void fsync(fuse_req_t request, fuse_ino_t, int only_data, fuse_file_info* info) 
 }
 
 /// A log has no place for bytes that are not written yet: a file can be made longer, and nothing is promised of room.
-int allocate(fuse_req_t request, shared_file& of, int mode, int64_t offset, int64_t bytes) {
+int allocate(mounted& in, shared_file& of, int mode, int64_t offset, int64_t bytes) {
     const bool keeps_size = (mode & FALLOC_FL_KEEP_SIZE) != 0;
     const int what = mode & ~FALLOC_FL_KEEP_SIZE;
     if (what != 0 && what != FALLOC_FL_PUNCH_HOLE && what != FALLOC_FL_ZERO_RANGE) return EOPNOTSUPP;
     if ((what == 0 && keeps_size) || (what == FALLOC_FL_PUNCH_HOLE && !keeps_size)) return EOPNOTSUPP;
-    const auto done = changed(request, of, [&] {
+    const auto done = with_room(in, [&] {
         result<void> erased = what != 0 ? of.erase(offset, bytes) : result<void>();
         return erased.ok() && !keeps_size ? of.reach(offset + bytes) : erased;
     });
-    return done ? 0 : noted(mount_of(request), done.why());
+    return done ? 0 : noted(in, done.why());
 }
 
 void fallocate(fuse_req_t request, fuse_ino_t, int mode, off_t offset, off_t bytes, fuse_file_info* info) {
     open_file& of = open_file_of(info);
     int failed = 0;
     if (of.is_container())
-        failed = allocate(request, *of.log, mode, offset, bytes);
+        failed = allocate(mount_of(request), *of.log, mode, offset, bytes);
     else if (::fallocate(of.plain.get(), mode, offset, bytes) != 0)
         failed = errno;
     ::fuse_reply_err(request, failed);

@@ -11,6 +11,7 @@
 
 #include "logfs/mount/requests/request.hpp"
 #include "logfs/mount/requests/status.hpp"
+#include "logfs/mount/state/acting_as.hpp"
 #include "logfs/mount/state/names.hpp"
 
 /// Requests about what is in a folder.
@@ -38,7 +39,9 @@ void opendir(fuse_req_t request, fuse_ino_t number, fuse_file_info* info) {
     int failed = in.nodes.at(node_of(in, number), at);
     if (failed == 0) {
         descriptor fd;
-        failed = open_with_room(in, fd, [&] { return ::openat(at->get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
+        const acting_as program(caller_of(request, in.options.is_for_all_users));
+        const std::string path = "/proc/self/fd/" + std::to_string(at->get());
+        failed = open_with_room(in, fd, [&] { return ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
         if (failed == 0) opened->entries.reset(::fdopendir(fd.get()));
         if (opened->entries)
             fd.release();

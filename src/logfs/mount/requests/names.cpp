@@ -3,16 +3,19 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <sys/fsuid.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <string>
 
+#include "logfs/container/directory/replacement.hpp"
 #include "logfs/mount/requests/request.hpp"
 #include "logfs/mount/requests/status.hpp"
-#include "logfs/mount/state/caller.hpp"
+#include "logfs/mount/state/acting_as.hpp"
 
 /// Requests about names: what has them, who gets them, who loses them.
 namespace halcyon::logfs {
@@ -44,10 +47,16 @@ int look(mounted& in, named& at) {
     return 0;
 }
 
-/// Takes a container's name, which it has by now, and all of it unless somebody uses it.
-int remove_container(mounted& in, const place& folder, const char* name, const file_key& key) {
+/// Takes a container's name, which it has by now, as the program; and all of it, as its owner, unless somebody uses it.
+int remove_container(fuse_req_t request, const place& folder, const char* name, const file_key& key) {
+    mounted& in = mount_of(request);
     discarded what;
-    if (const int failed = in.removed.discard(folder, name, what); failed != 0) return failed;
+    int failed = 0;
+    {
+        const acting_as program(caller_of(request, in.options.is_for_all_users));
+        failed = in.removed.discard(folder, name, what);
+    }
+    if (failed != 0) return failed;
     in.nodes.gone(key);
     if (in.containers.remove_later(key, what)) return 0;
     if (auto removed = remove(what); !removed) in.log.say(removed.why().message);
@@ -55,8 +64,10 @@ int remove_container(mounted& in, const place& folder, const char* name, const f
 }
 
 /// Removes what was found, which has this name by now.
-int remove_file(mounted& in, const named& what, const place& folder, const char* name) {
-    if (what.kind == node_kind::container) return remove_container(in, folder, name, what.key);
+int remove_file(fuse_req_t request, const named& what, const place& folder, const char* name) {
+    mounted& in = mount_of(request);
+    if (what.kind == node_kind::container) return remove_container(request, folder, name, what.key);
+    const acting_as program(caller_of(request, in.options.is_for_all_users));
     if (::unlinkat(folder->get(), name, 0) != 0) return errno;
     if (what.is_last_name) in.nodes.gone(what.key);
     return 0;
@@ -116,7 +127,7 @@ void make_entry(fuse_req_t request, fuse_ino_t parent, const char* name, Make ma
     place at;
     int failed = is_hidden(name) ? EPERM : in.nodes.at(folder, at);
     if (failed == 0) {
-        const as_caller identity(request, in.options.is_for_all_users);
+        const acting_as program(caller_of(request, in.options.is_for_all_users));
         if (make(at->get()) != 0) failed = errno;
     }
     if (failed == 0)
@@ -164,7 +175,7 @@ void unlink(fuse_req_t request, fuse_ino_t parent, const char* name) {
     mounted& in = mount_of(request);
     named what{node_of(in, parent), name};
     int failed = look(in, what);
-    if (failed == 0) failed = what.is_there ? remove_file(in, what, what.folder, name) : ENOENT;
+    if (failed == 0) failed = what.is_there ? remove_file(request, what, what.folder, name) : ENOENT;
     ::fuse_reply_err(request, failed);
 }
 
@@ -174,41 +185,66 @@ void rmdir(fuse_req_t request, fuse_ino_t parent, const char* name) {
     int failed = look(in, what);
     if (failed == 0 && !what.is_there) failed = ENOENT;
     if (failed == 0 && what.kind != node_kind::folder) failed = ENOTDIR;
-    if (failed == 0 && ::unlinkat(what.folder->get(), name, AT_REMOVEDIR) != 0) failed = errno;
+    if (failed == 0) {
+        const acting_as program(caller_of(request, in.options.is_for_all_users));
+        if (::unlinkat(what.folder->get(), name, AT_REMOVEDIR) != 0) failed = errno;
+    }
     if (failed == 0) in.nodes.gone(what.key);
     ::fuse_reply_err(request, failed);
 }
 
-int move(const named& from, const named& to, unsigned flags) {
-    return ::renameat2(from.folder->get(), from.name, to.folder->get(), to.name, flags) == 0 ? 0 : errno;
+/// Whether who this thread acts as may take this name from its folder, or give it to another file there.
+bool may_change(const named& what) {
+    if (::syscall(SYS_faccessat2, what.folder->get(), ".", W_OK | X_OK, AT_EACCESS) != 0) return false;
+    struct stat folder {};
+    struct stat file {};
+    if (::fstatat(what.folder->get(), ".", &folder, 0) != 0) return false;
+    if ((folder.st_mode & S_ISVTX) == 0 || !what.is_there) return true;
+    if (::fstatat(what.folder->get(), what.name, &file, AT_SYMLINK_NOFOLLOW) != 0) return false;
+    const auto user = static_cast<uid_t>(::setfsuid(static_cast<uid_t>(-1)));
+    return user == folder.st_uid || user == file.st_uid;
 }
 
-/// The name is there at every moment: the two change names, and what had the new one goes. The system's call does so
-/// for files, but a container is a directory to it, which takes no file's place and no full directory's.
-int replace(mounted& in, const named& from, const named& to) {
-    const int exchanged = move(from, to, RENAME_EXCHANGE);
-    if (exchanged == 0) {
-        in.nodes.moved(from.key, to.of, to.name);
-        return remove_file(in, to, from.folder, from.name);
-    }
-    if (exchanged != EINVAL && exchanged != ENOSYS) return exchanged;
-    // A file system that cannot (NFS, GlusterFS): for a moment, nothing has the name.
-    if (const int failed = remove_file(in, to, to.folder, to.name); failed != 0) return failed;
-    if (const int failed = move(from, to, 0); failed != 0) return failed;
+/// What `give` renames, as the program does; 0, or an errno. From one folder to another the system takes directories
+/// only of those who may write to them, and files of all who may write to both folders.
+template <class Give>
+int as_program(fuse_req_t request, const named& from, const named& to, Give give) {
+    const acting_as program(caller_of(request, mount_of(request).options.is_for_all_users));
+    const int failed = give();
+    const bool are_files = from.kind != node_kind::folder && (!to.is_there || to.kind != node_kind::folder);
+    if (failed != EACCES || !acts_as_another() || !are_files || !may_change(from) || !may_change(to)) return failed;
+    const acting_as itself(nullptr);
+    return give();
+}
+
+int move(fuse_req_t request, const named& from, const named& to, unsigned flags) {
+    return as_program(request, from, to, [&] {
+        return ::renameat2(from.folder->get(), from.name, to.folder->get(), to.name, flags) == 0 ? 0 : errno;
+    });
+}
+
+/// One of both is a container.
+int replace(fuse_req_t request, const named& from, const named& to) {
+    mounted& in = mount_of(request);
+    replacement names(kernel_files(), {from.folder->get(), from.name}, {to.folder->get(), to.name});
+    if (const int failed = as_program(request, from, to, [&] { return -names.make(); }); failed != 0) return failed;
     in.nodes.moved(from.key, to.of, to.name);
-    return 0;
+    const int failed = remove_file(request, to, names.is_exchange() ? from.folder : to.folder, names.replaced().name);
+    if (failed != 0 && names.undo()) in.nodes.moved(from.key, from.of, from.name);
+    return failed;
 }
 
-int move_name(mounted& in, const named& from, const named& to, unsigned flags) {
+int move_name(fuse_req_t request, const named& from, const named& to, unsigned flags) {
+    mounted& in = mount_of(request);
     if (!from.is_there) return ENOENT;
     const bool is_same = to.is_there && from.key == to.key;
     const bool takes_place = to.is_there && !is_same && (flags & (RENAME_NOREPLACE | RENAME_EXCHANGE)) == 0;
     if (takes_place && (from.kind == node_kind::container || to.kind == node_kind::container)) {
         if (to.kind == node_kind::folder) return EISDIR;
         if (from.kind == node_kind::folder) return ENOTDIR;
-        return replace(in, from, to);
+        return replace(request, from, to);
     }
-    if (const int failed = move(from, to, flags); failed != 0) return failed;
+    if (const int failed = move(request, from, to, flags); failed != 0) return failed;
     if (is_same) return 0;
     in.nodes.moved(from.key, to.of, to.name);
     if ((flags & RENAME_EXCHANGE) != 0)
@@ -225,7 +261,7 @@ void rename(fuse_req_t request, fuse_ino_t parent, const char* name, fuse_ino_t 
     named to{node_of(in, new_parent), new_name};
     int failed = is_hidden(new_name) ? EPERM : look(in, from);
     if (failed == 0) failed = look(in, to);
-    if (failed == 0) failed = move_name(in, from, to, flags);
+    if (failed == 0) failed = move_name(request, from, to, flags);
     ::fuse_reply_err(request, failed);
 }
 

@@ -6,13 +6,17 @@
 #include <utility>
 #include <vector>
 
+#include "logfs/container/directory/begun_container.hpp"
 #include "logfs/container/directory/marking.hpp"
 
 namespace halcyon::logfs {
 
 node_kind kind_of(int fd, const struct stat& status) {
     if (!S_ISDIR(status.st_mode)) return node_kind::other;
-    return marking_of(kernel_files(), fd, ".") == marking::none ? node_kind::folder : node_kind::container;
+    const bool is_container = marking_of(kernel_files(), fd, ".") != marking::none;
+    // Where hosts create one file at a time, the kernel looks before it asks for the file.
+    return is_container || becomes_container(kernel_files(), fd, ".", status) ? node_kind::container
+                                                                              : node_kind::folder;
 }
 
 node_table::node_table(std::string backend, descriptor root, const struct stat& status, size_t most_places)

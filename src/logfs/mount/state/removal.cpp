@@ -6,19 +6,20 @@
 
 #include <cerrno>
 #include <charconv>
-#include <filesystem>
 #include <string_view>
-#include <system_error>
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/descriptor.hpp"
 #include "logfs/container/directory/container.hpp"
 #include "logfs/container/directory/names_in.hpp"
 #include "logfs/container/directory/node_folder.hpp"
 #include "logfs/container/directory/other_backends.hpp"
+#include "logfs/container/directory/remove_tree.hpp"
 #include "logfs/container/directory/removed_container.hpp"
 #include "logfs/container/files/file_calls.hpp"
 #include "logfs/container/tools/process.hpp"
+#include "logfs/mount/state/acting_as.hpp"
 
 namespace halcyon::logfs {
 namespace {
@@ -40,14 +41,32 @@ std::string path_of(const discarded& what) {
 
 }  // namespace
 
+/// What is in it goes as whom it belongs to: whoever asks may take its name, but in it may be more than that user may
+/// remove. The directory itself goes by this process, for its owner may not change the folder.
 result<void> remove(const discarded& what) {
-    std::error_code why;
-    if (container removed; removed.open(path_of(what))) {
-        remove_other_directories(removed.calls(), removed.directory(), removed.id());
-        remove_node_index(removed.calls(), wished_node_folder(), removed.directory());
+    const int folder = what.folder->get();
+    const descriptor whole(::openat(folder, what.name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!whole) return system_failure(what.name + ": cannot remove", errno);
+    const auto owner = owner_of_container(whole.get());
+    if (!owner) return owner.why();
+    remove_node_index(kernel_files(), wished_node_folder(), whole.get());
+    int failed = ENOTEMPTY;
+    // What is removed while it is listed may keep others from being listed.
+    for (int rounds = 0; rounds < 8 && failed == ENOTEMPTY; ++rounds) {
+        {
+            const acting_as itself(*owner);
+            if (container removed; rounds == 0 && removed.open(path_of(what)))
+                remove_other_directories(removed.calls(), removed.directory(), removed.id());
+            memory_source memory(kernel_files());
+            names_in(kernel_files(), memory, whole.get(), ".", [&](std::string_view name) {
+                static_cast<void>(
+                    remove_tree(kernel_files(), whole.get(), std::string(name).c_str(), levels_of_container));
+                return 0;
+            });
+        }
+        failed = ::unlinkat(folder, what.name.c_str(), AT_REMOVEDIR) == 0 ? 0 : errno;
     }
-    std::filesystem::remove_all(path_of(what), why);
-    return why ? system_failure(what.name + ": cannot remove", why.value()) : result<void>();
+    return failed == 0 ? result<void>() : system_failure(what.name + ": cannot remove", failed);
 }
 
 std::string removal::next_name() {

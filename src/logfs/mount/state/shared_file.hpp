@@ -16,19 +16,21 @@
 
 #include "base/error.hpp"
 #include "logfs/container/log_file.hpp"
+#include "logfs/mount/state/acting_as.hpp"
 #include "logfs/mount/state/file_key.hpp"
 #include "logfs/mount/state/removal.hpp"
 
 namespace halcyon::logfs {
 
 /// A container that programs of one mount have open, once for all of them: each sees at once what the others write, and
-/// all of them together have one log. Threads may share it.
+/// all of them together have one log. What it does with the container, it does as its owner. Threads may share it.
 class shared_file {
   public:
     /// `shown_as`: its path, for messages.
     shared_file(const file_key& key, std::string shown_as) : key_(key), shown_as_(std::move(shown_as)) {}
     shared_file(const shared_file&) = delete;
     shared_file& operator=(const shared_file&) = delete;
+    ~shared_file() { static_cast<void>(close()); }
 
     /// The first thread opens it, by the directory that this descriptor stands for; others wait. A container of PLFS is
     /// opened for reading.
@@ -37,6 +39,8 @@ class shared_file {
     result<void> create(int folder, const char* name, const writer_identity& who, const opening& how);
 
     [[nodiscard]] const file_key& key() const { return key_; }
+    /// From here on this thread acts as whom the container belongs to.
+    [[nodiscard]] acting_as owner() const { return acting_as(owner_.load()); }
     [[nodiscard]] bool is_plfs() { return log_.of().is_plfs(); }
     [[nodiscard]] bool has_written() const { return has_written_.load(std::memory_order_relaxed); }
 
@@ -66,6 +70,7 @@ class shared_file {
     result<void> status(int64_t age_ns, struct stat& out);
     /// As utimensat(2).
     result<void> set_times(const timespec times[2]);
+    /// As whoever this thread acts as: the kernel says whether that user may.
     result<void> set_mode(mode_t mode);
     result<void> set_owner(uid_t user, gid_t group);
 
@@ -75,9 +80,11 @@ class shared_file {
   private:
     friend class open_containers;
     class held;
+    class lent_marker;
 
     result<void> shown(result<void> done) const;
     [[nodiscard]] failure shown(failure why) const;
+    result<void> find_owner(int directory);
     [[nodiscard]] uint64_t signature_of_others();
     void note_others();
 
@@ -87,6 +94,7 @@ class shared_file {
     bool is_open_ = false;
     std::string opened_as_;
     log_file log_;
+    std::atomic<std::shared_ptr<const user_identity>> owner_;
     std::atomic<bool> has_written_{false};
     std::atomic<bool> has_read_{false};
     std::atomic<int64_t> refreshed_ns_{0};
