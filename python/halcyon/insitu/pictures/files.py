@@ -84,7 +84,7 @@ def gallery(title: str, shown: Sequence[Shown]) -> str:
         if len(of_name) > 1
     }
     return (
-        templates("insitu")
+        templates("insitu/pictures")
         .get_template("gallery.html.j2")
         .render(
             title=title,
