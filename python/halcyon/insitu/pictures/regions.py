@@ -44,9 +44,9 @@ class Saving:
     """Of the values that would have been drawn without regions."""
     drawn_bytes: int
     seconds: float | None = None
-    """Of drawing, with regions."""
+    """Of drawing the frame with regions; only where both were drawn to compare."""
     full_seconds: float | None = None
-    """Of drawing the same frame without; only where that was done to compare."""
+    """Of drawing it without."""
 
     @property
     def saved_bytes(self) -> int:

@@ -319,8 +319,7 @@ def refuse_overlaps(pieces: Sequence[Piece]) -> None:
             a, b = (pieces[order[j]].key or (0, 0) for j in (i, i + 1 + int(hit[0])))
             raise UsageError(
                 f"block {a[1]} of rank {a[0]} and block {b[1]} of rank {b[0]} overlap: give the "
-                "variable a place, or hand adaptive meshes, which are not drawn here, to yt: "
-                "halcyon.insitu.pictures.amr_grids"
+                "variable a place, or hand adaptive meshes to yt, which draws them: halcyon.insitu.pictures.amr_grids"
             )
 
 
