@@ -186,12 +186,12 @@ TEST_F(own_space_of_a_file, is_not_looked_at_by_a_writer_that_goes_forward) {
     log_file file(calls);
     open(file, 1);
     put(file, 0, unit);
-    ASSERT_TRUE(file.sync().ok());
+    ASSERT_TRUE(file.sync_own().ok());
     calls.before = [](std::string_view call, int64_t) { return call == "open" || call == "lock_part" ? -EIO : 0; };
     for (int64_t at = 1; at < 8 * units; ++at) {
         put(file, at * 2 * unit, unit);
         if (at % units == 0) {
-            ASSERT_TRUE(file.sync().ok());
+            ASSERT_TRUE(file.sync_own().ok());
         }
     }
     calls.before = [](std::string_view, int64_t) { return 0; };
@@ -366,7 +366,7 @@ TEST_F(own_space_of_a_file, loses_nothing_when_its_process_is_killed_at_any_step
                     return 0;
                 };
                 calls.behind = count;
-                if (last % 2 == 0 && !file.sync().ok()) _exit(3);
+                if (last % 2 == 0 && !file.sync_own().ok()) _exit(3);
             }
             if (!file.close().ok()) _exit(4);
             _exit(0);
