@@ -59,7 +59,7 @@ TEST_F(log_costs, of_a_read_behind_each_own_write_are_its_data_and_the_last_bloc
         }
         const reads behind = made();
         EXPECT_LE(behind.calls - before.calls, rounds * 7 / 2);
-        EXPECT_LE(behind.bytes - before.bytes, rounds * (int64_t{piece_bytes} + block + block / 4));
+        EXPECT_LE(behind.bytes - before.bytes, rounds * (int64_t{piece_bytes} + block + block / 2));
     }
 }
 

@@ -65,7 +65,7 @@ int index_scan::go_on(int fd, dropping& of, dropping_table& table, index_visitor
     salt_ = of.salt;
     if (const int done = take_slots(fd, of, visitor); done <= 0) return done;
     of.committed = commit_.end;
-    of.committed_bytes = std::max(commit_.data_bytes, head_.synced(salt_).data_bytes());
+    of.committed_bytes = committed_bytes(commit_, salt_);
     if (state_.sequence == of.state_sequence) return 0;
     if (stops_at_commit_) {
         if (commit_.sequence == 0) return 0;
@@ -81,6 +81,11 @@ int index_scan::go_on(int fd, dropping& of, dropping_table& table, index_visitor
     }
     take_state(of);
     return 0;
+}
+
+/// Who stops at the commit knows nothing of what data behind it are.
+int64_t index_scan::committed_bytes(const commit_slot& commit, uint64_t salt) const {
+    return stops_at_commit_ ? commit.data_bytes : std::max(commit.data_bytes, head_.synced(salt).data_bytes());
 }
 
 /// Those that were open when another process synced for the writer: what followed may have replaced them by records
@@ -117,7 +122,7 @@ int index_scan::confirm(int fd, dropping& of) {
     if ((!is_longer && !is_same) || !has_last_block(fd, of)) return 0;
     const commit_slot& commit = commits.newer.sequence > state.synced_commit ? commits.older : commits.newer;
     of.committed = commit.end;
-    of.committed_bytes = std::max(commit.data_bytes, head_.synced(of.salt).data_bytes());
+    of.committed_bytes = committed_bytes(commit, of.salt);
     return 1;
 }
 

@@ -56,6 +56,7 @@ class index_scan {
     int take_all_there_is(int fd);
     [[nodiscard]] bool has_sound_runs() const;
     void take_state(dropping& of);
+    [[nodiscard]] int64_t committed_bytes(const commit_slot& commit, uint64_t salt) const;
     int take_synced_runs(const dropping& of, index_visitor& visitor);
     int read_records(int fd, dropping& of, index_visitor& visitor);
     int read_block(const std::byte* block, size_t present, const std::byte* next, dropping& of, index_visitor& visitor);
