@@ -51,6 +51,16 @@ def openmpi_case(tmp_path: Path) -> Case:
     return Case(tmp_path)
 
 
+@pytest.fixture
+def two_node_case(openmpi_case: Case) -> Iterator[Case]:
+    """A run under Open MPI on two nodes, where this user may make namespaces."""
+    if reason := namespaces.unavailable():
+        pytest.skip(reason)
+    with namespaces.two_nodes(openmpi_case.directory) as launcher:
+        openmpi_case.launcher = launcher
+        yield openmpi_case
+
+
 @pytest.fixture(params=FORMATS, ids=lambda known: known.store_type)
 def store_case(openmpi_case: Case, request: pytest.FixtureRequest) -> Case:
     """A run under Open MPI with each type of store."""

@@ -3,23 +3,12 @@
 import csv
 import os
 import signal
-from collections.abc import Iterator
 
 import h5py
-import namespaces
 import numpy as np
 import pytest
 import xarray
 from running import Case, check_complete, finish, wait_for
-
-
-@pytest.fixture
-def two_node_case(openmpi_case: Case) -> Iterator[Case]:
-    if reason := namespaces.unavailable():
-        pytest.skip(reason)
-    with namespaces.two_nodes(openmpi_case.directory) as launcher:
-        openmpi_case.launcher = launcher
-        yield openmpi_case
 
 
 def test_each_node_has_its_own_server_and_files(two_node_case: Case) -> None:

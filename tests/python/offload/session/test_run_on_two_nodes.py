@@ -7,9 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 
-import namespaces
 import pytest
 from running import BUILDS, Case, check_complete, finish, is_gone, stop_server, wait_for
 from test_collective import TOGETHER, check_view, check_wholes, files_of, leftovers
@@ -17,14 +15,10 @@ from test_server_world import JOB_EVENT, events_in, log_of
 
 
 @pytest.fixture
-def two_node_case(openmpi_case: Case) -> Iterator[Case]:
-    if reason := namespaces.unavailable():
-        pytest.skip(reason)
+def two_node_case(two_node_case: Case) -> Case:
     if not (BUILDS["openmpi"] / "bin/halcyon-server-world").exists():
         pytest.skip("no build of halcyon-server-world for openmpi")
-    with namespaces.two_nodes(openmpi_case.directory) as launcher:
-        openmpi_case.launcher = launcher
-        yield openmpi_case
+    return two_node_case
 
 
 def start(case: Case, *options: str) -> "subprocess.Popen[str]":

@@ -6,11 +6,9 @@ import random
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
 from contextlib import closing, suppress
 from pathlib import Path
 
-import namespaces
 import pytest
 from running import Case, check_complete, finish, is_gone, stop_server, wait_for
 
@@ -66,18 +64,11 @@ def socket_of(case: Case) -> str:
     return str(json.loads((case.output / "socket-n0000.json").read_text())["socket"])
 
 
-@pytest.fixture
-def two_node_case(openmpi_case: Case) -> Iterator[Case]:
-    if reason := namespaces.unavailable():
-        pytest.skip(reason)
-    with namespaces.two_nodes(openmpi_case.directory) as launcher:
-        openmpi_case.launcher = launcher
-        yield openmpi_case
-
-
 @pytest.mark.parametrize("ranks", [2, 4])
 def test_all_ranks_have_the_same_value_in_the_same_iteration(case: Case, ranks: int) -> None:
     """Under requests at random moments, as many as the server takes."""
+    if case.mpi == "mpich" and ranks > 2:
+        pytest.skip("ranks of MPICH that wait keep the cores busy")
     case.ranks = ranks
     configure(case)
     run = case.start("iterations=200", "pause_ms=2", "watch=kappa", case.gates(0, 200))
